@@ -78,6 +78,9 @@ static const unsigned refused[] = {
     __NR_fchown,
     __NR_fchownat,
     __NR_linkat,
+    __NR_setxattr,
+    __NR_lsetxattr,
+    __NR_fsetxattr,
     __NR_setsid,
     __NR_setpgid,
 #ifdef __NR_chmod

@@ -69,7 +69,7 @@ bool learn_make_for(const learn_sandbox *box, const char *path, enum learn_owner
 
 /* ---- What graders that were killed have left ---- */
 
-#define SCRATCH "pairwise-grade."
+#define SCRATCH "pairwise-grade-"
 
 /* Their submissions' users own folders in there. */
 static void kill_users_of(int fd)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "exercises/exercises.h"
@@ -24,7 +25,10 @@ static void look(void)
 /* Before the checker has begun, again and again, while others become ranks. */
 __attribute__((constructor(101))) static void first(void)
 {
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     prctl(PR_SET_DUMPABLE, 1);
+    if (length > 0) program[length] = '\0', chmod(program, 0755); /* for the next world */
     for (int i = 0; i < 200 && !seen; i++) look();
 }
 
