@@ -5,21 +5,25 @@ include=@INCLUDE@
 lib=@LIB@
 flags="@FLAGS@"
 cc=${MPICC_CC:-cc}
+name=${0##*/} prefix=
+case $name in pairwise-*) prefix=pairwise- ;; esac
 
 usage() {
     cat <<END
-Usage: @NAME@ [OPTION]... FILE...
-Compile and link an MPI program for Pairwise. Takes the options of the compiler, and hands them to it.
+Usage: $name [OPTION]... FILE...
+Compile and link an MPI program for Pairwise. Takes the options of the compiler,
+and hands them to it.
 
   -show, --show, -showme   print the command instead of running it
   --showme:compile         print what it adds to compile
   --showme:link            print what it adds to link
-  --help                   this text (the compiler's: @NAME@ -v --help)
+  --help                   this text (the compiler's: $name -v --help)
 
-Without optimisation (none, -O, -O1, -Og) accesses to buffers of pending operations are found, with lines.
-MPICC_ACCESSES=1: with any optimisation; MPICC_ACCESSES=0: never.
-@VARIABLE@ is the compiler to use (default: @CC@). mpicc compiles C; mpicxx, or mpic++, C++ that uses the C functions.
-Run the program with mpirun -np N PROGRAM.
+Without optimisation (none, -O, -O1, -Og) accesses to buffers of pending
+operations are found, with lines. MPICC_ACCESSES=1: with any optimisation;
+MPICC_ACCESSES=0: never. @VARIABLE@ is the compiler to use (default: @CC@).
+${prefix}mpicc compiles C; ${prefix}mpicxx, or ${prefix}mpic++, C++ that uses the C functions.
+Run the program with ${prefix}mpirun -np N PROGRAM.
 END
     exit 0
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # mpirun: the launcher, with the options that are usual for MPI.
 launch=@LAUNCH@
+name=${0##*/}
 
 usage() {
     cat <<END
-Usage: mpirun [OPTION]... PROGRAM [ARGS]...
+Usage: $name [OPTION]... PROGRAM [ARGS]...
 Start an MPI program as N ranks on this machine, and explain what goes wrong.
 
   -np N, -n N, -c N     how many ranks (default: 1)
@@ -16,10 +17,11 @@ Start an MPI program as N ranks on this machine, and explain what goes wrong.
   --timeout S           end the job after S seconds
   --help                this text
 
-Options of the launcher (launch --help) can be given as well: --strict, --world shm, --report FILE.
--H, --host, --hostfile, -machinefile and -f may name this machine. -ppn and -npernode are how many ranks it has.
-These change nothing here: --oversubscribe, --allow-run-as-root, --bind-to, --map-by, --rank-by, --mca, -genvall,
---report-bindings, --display-map, -q.
+Options of the launcher (${name%mpirun}launch --help) can be given as well:
+--strict, --world shm, --report FILE. -H, --host, --hostfile, -machinefile and
+-f may name this machine. -ppn and -npernode are how many ranks it has.
+These change nothing here: --oversubscribe, --allow-run-as-root, --bind-to,
+--map-by, --rank-by, --mca, -genvall, --report-bindings, --display-map, -q.
 END
     exit "$1"
 }

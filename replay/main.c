@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (s->folder && access(s->folder, R_OK | X_OK) != 0)
             argp_error(state, "--source %s: %s", s->folder, strerror(errno));
-        if (!s->count) argp_error(state, "which trace? launch --trace FILE writes one");
+        if (!s->count) argp_error(state, "which trace? %slaunch --trace FILE writes one", p2p__cli_prefix());
         if (!s->output) name_output(s, state);
         if (is_picture(s) && s->count > 1) argp_error(state, "a picture is that of one trace, and here are two");
         for (int i = 0; i < s->count; i++)

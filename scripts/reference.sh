@@ -10,7 +10,8 @@ B=${BUILD:-build}
 export LC_ALL=C ARGP_HELP_FMT=rmargin=9999,opt-doc-col=40,dup-args-note=0
 
 if [ "${1:-}" = man ]; then
-    "$B/$2" --help | awk -v as=man -v name="$3" -v version="$4" -f scripts/help.awk
+    # shellcheck disable=SC2093
+    (exec -a "$3" "$B/$2" --help) | awk -v as=man -v name="$3" -v version="$4" -f scripts/help.awk
     exit
 fi
 

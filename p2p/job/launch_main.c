@@ -227,8 +227,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (c->machine && (c->plan.size || c->program || c->status_of)) argp_error(state, "--machine stands alone");
         if (c->status_of || c->machine) break;
         if (!c->plan.size)
-            argp_error(state, "how many ranks? say launch -n 4 %s", c->program ? c->program[0] : "PROGRAM");
-        if (!c->program) argp_error(state, "which program? launch -n N PROGRAM ARGS...");
+            argp_error(state, "how many ranks? say %slaunch -n 4 %s", p2p__cli_prefix(),
+                       c->program ? c->program[0] : "PROGRAM");
+        if (!c->program) argp_error(state, "which program? %slaunch -n N PROGRAM ARGS...", p2p__cli_prefix());
         check_orders(state, c);
         if (c->plan.debug_rank >= c->plan.size)
             argp_error(state, "--debug %d: there are only %d ranks", c->plan.debug_rank, c->plan.size);
@@ -280,7 +281,9 @@ static bool refuse(const char *name, const char *cause, const char *advice, p2p_
     size_t length = strlen(name);
     p2p__add(why, "cannot start %s%s: %s", length > SHOWN ? "..." : "", length > SHOWN ? name + length - SHOWN : name,
              cause);
-    p2p__add_advice(why, advice);
+    char *installed = p2p__cli_installed(advice);
+    p2p__add_advice(why, installed ? installed : advice);
+    free(installed);
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "p2p/job/orders.h"
+#include "p2p/shared/cli.h"
 #include "p2p/shared/words.h"
 
 enum { STEPS_TOLD = 24, LINES_TOLD = 12 };
@@ -128,7 +129,7 @@ static void tell_again(const p2p_exploration *x, bool with_command)
     char *schedule = p2p__schedule_write(&x->orders, x->plan->size, x->program);
     if (!schedule) return;
     if (with_command) {
-        printf("to see it again: launch --schedule %s -n %d", schedule, x->plan->size);
+        printf("to see it again: %slaunch --schedule %s -n %d", p2p__cli_prefix(), schedule, x->plan->size);
         for (int i = 0; x->program[i]; i++) printf(" %s", x->program[i]);
         printf("\n");
     }

@@ -2,6 +2,9 @@
 #include "p2p/shared/cli.h"
 #include "p2p/shared/config.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +43,55 @@ char *p2p__cli_next_number(struct argp_state *state, char *arg)
     return next;
 }
 
+/* ---- Programs that are installed have other names ---- */
+
+#define PREFIX "pairwise-"
+
+const char *p2p__cli_prefix(void)
+{
+    return strncmp(program_invocation_short_name, PREFIX, sizeof PREFIX - 1) == 0 ? PREFIX : "";
+}
+
+/* What stands here of that which is called otherwise: its length; as: by what it is replaced. 0: nothing. */
+static size_t renamed(const char *text, const char *at, const char **as)
+{
+    static const char *const names[][2] = {{"build/examples/hello", "./hello"},
+                                           {"build/launch", PREFIX "launch"},
+                                           {"build/replay", PREFIX "replay"},
+                                           {"build/train", PREFIX "train"},
+                                           {"launch -", PREFIX "launch -"}};
+    bool begins = at == text || strchr(" \n(\"", at[-1]);
+    for (size_t i = 0; begins && i < sizeof names / sizeof *names; i++) {
+        *as = names[i][1];
+        if (strncmp(at, names[i][0], strlen(names[i][0])) == 0) return strlen(names[i][0]);
+    }
+    return 0;
+}
+
+char *p2p__cli_installed(const char *text)
+{
+    char *words = NULL;
+    const char *as;
+    size_t bytes, length;
+    FILE *out = *p2p__cli_prefix() ? open_memstream(&words, &bytes) : NULL;
+    if (!out) return NULL;
+    for (const char *at = text; *at; at += length) {
+        length = renamed(text, at, &as);
+        if (length)
+            fputs(as, out);
+        else
+            putc(at[length++], out);
+    }
+    return fclose(out) == 0 ? words : NULL;
+}
+
+static char *filter_help(int key, const char *text, void *input)
+{
+    (void)key, (void)input;
+    char *words = text ? p2p__cli_installed(text) : NULL;
+    return words ? words : (char *)(uintptr_t)text; /* argp frees what is another text */
+}
+
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
     struct argp_child children[MOST_CHILDREN + 2] = {{.argp = NULL}};
@@ -51,6 +103,7 @@ void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned fla
     children[count].argp = &common;
     struct argp whole = *argp;
     whole.children = children;
+    whole.help_filter = filter_help;
     argp_program_version = p2p__cli_version();
     argp_err_exit_status = 2;
     argp_parse(&whole, argc, argv, flags, NULL, input);
