@@ -3,8 +3,9 @@
 
 .DEFAULT_GOAL := all
 help: ## this list
-	@sed -n 's/^\([a-z][a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
-	@echo 'Variables: CC=clang BUILD=build/other SAN=address,undefined WERROR= PREFIX=/usr/local DESTDIR= V=1'
+	@sed -n 's/^\([a-z][a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{ line = sprintf("make %-12s", $$1); count = split($$2, words, " "); for (i = 1; i <= count; i++) { if (length(line words[i]) > 78) { print line; line = sprintf("%17s", "") } line = line " " words[i] } print line }'
+	@echo 'Variables: CC=clang BUILD=build/other SAN=address,undefined WERROR='
+	@echo '           PREFIX=/usr/local DESTDIR= V=1'
 
 # ---- Settings ----
 

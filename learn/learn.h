@@ -73,6 +73,9 @@ bool learn_is_source(const char *name);                      /* a .c, .h or .cl 
  * as much). Line ends are blanks, a blank line begins a paragraph, lines that begin with four blanks stay as they are. */
 void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t width);
 
+/* How wide text for people is: as the terminal, from 40 to 100 columns; 80 where there is none (COLUMNS, if that is set). */
+size_t learn_columns(void);
+
 void *learn_memory(size_t bytes);                         /* zeroed; free it */
 void *learn_grow(void *items, size_t count, size_t each); /* room for one more than count of them; free it */
 char *learn_copy(const char *text);

@@ -14,7 +14,7 @@ static const struct {
 } commands[] = {
     {"test", "check one exercise and explain", learn_command_test},
     {"hint", "the next hint for an exercise", learn_command_hint},
-    {"see", "the case that fails as a page: your messages beside the solution's", learn_command_see},
+    {"see", "the case that fails as a page, beside the solution's", learn_command_see},
     {"debug", "the case that fails, alone, with one rank in gdb", learn_command_debug},
     {"list", "the board: what is done, begun, not started", learn_command_list},
     {"watch", "check the exercise whose file is saved, until Ctrl-C", learn_command_watch},

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,6 +165,17 @@ void learn_add_wrapped(learn_text *t, const char *words, size_t indent, size_t w
         words += strspn(words, "\n");
         column = indent;
     }
+}
+
+size_t learn_columns(void)
+{
+    enum { LEAST = 40, USUAL = 80, MOST = 100 };
+    struct winsize size;
+    const char *set = getenv("COLUMNS");
+    int columns = set ? atoi(set) : 0;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) columns = size.ws_col;
+    if (columns <= 0) columns = USUAL;
+    return (size_t)(columns < LEAST ? LEAST : columns > MOST ? MOST : columns);
 }
 
 /* ---- Files ---- */

@@ -4,6 +4,8 @@
 
 #include "learn/course/commands.h"
 
+enum { NAME = 20, IDEA = 2 + 2 + 2 + NAME + 2 + 11 + 2 }; /* columns: of a name; before the idea */
+
 /* What a kind of failure is called here; the words of a test (its own keys) say little without it. */
 static const char *failure_in_words(const char *key)
 {
@@ -38,8 +40,11 @@ static void print_line(const learn_exercise *e, enum learn_progress progress)
     char key[LEARN_KEY];
     const char *name = strchr(e->name, '_');
     bool failed = progress == LEARN_IN_PROGRESS && *learn_last_failure(e, key);
-    printf("  %s  %-20s  %s%-11s%s  %s\n", e->code, name ? name + 1 : e->name, learn_colour(stdout, colours[progress]),
-           words[progress], learn_colour(stdout, LEARN_PLAIN), failed ? failure_in_words(key) : e->check->idea);
+    OWNED_TEXT idea = {0};
+    learn_add_wrapped(&idea, failed ? failure_in_words(key) : e->check->idea, IDEA, learn_columns());
+    printf("  %s  %-*s  %s%-11s%s  %s\n", e->code, NAME, name ? name + 1 : e->name,
+           learn_colour(stdout, colours[progress]), words[progress], learn_colour(stdout, LEARN_PLAIN),
+           learn_string(&idea));
 }
 
 void learn_board(bool whole)
@@ -63,7 +68,7 @@ void learn_board(bool whole)
     if (!e)
         puts("next  you have done them all");
     else
-        printf("next  exercises/%s/%s  ->  make test EX=%s   (stuck? make hint EX=%s)\n", e->name,
+        printf("next  exercises/%s/%s  ->  make test EX=%s\n      stuck? make hint EX=%s\n", e->name,
                begun ? e->check->files[0] : "README.md", e->code, e->code);
 }
 

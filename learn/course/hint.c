@@ -8,7 +8,7 @@
 
 #include "learn/course/commands.h"
 
-enum { LEVELS = 3, INDENT = 2, WIDTH = 100 };
+enum { LEVELS = 3, INDENT = 2 };
 
 typedef struct {
     int level; /* the last that was shown */
@@ -27,7 +27,7 @@ static place read_place(const learn_exercise *e)
 static void show(const learn_exercise *e, const char *heading, const char *hint)
 {
     OWNED_TEXT t = {0};
-    learn_add_wrapped(&t, hint, INDENT, WIDTH);
+    learn_add_wrapped(&t, hint, INDENT, learn_columns());
     printf("%s%s: %s%s\n\n%*s%s\n", learn_colour(stdout, LEARN_BOLD), e->name, heading,
            learn_colour(stdout, LEARN_PLAIN), INDENT, "", learn_string(&t));
 }

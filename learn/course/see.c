@@ -15,7 +15,7 @@
 #include "learn/course/commands.h"
 #include "learn/inside.h"
 
-enum { WIDTH = 100, TRIED = 12 };
+enum { TRIED = 12 };
 
 /* Where its program is built: with whole names, so not where learn test builds it. */
 static char *work_of(const learn_exercise *e)
@@ -55,7 +55,7 @@ static bool find_place(const learn_exercise *e, const char *folder, learn_place 
     } else {
         OWNED char *words = learn_format("%s: %s", e->name, result.ran);
         OWNED_TEXT title = {0};
-        learn_add_wrapped(&title, words, 0, WIDTH);
+        learn_add_wrapped(&title, words, 0, learn_columns());
         puts(learn_string(&title));
     }
     return found;

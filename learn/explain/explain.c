@@ -6,7 +6,7 @@
 
 #include "learn/learn.h"
 
-enum { LABEL = 15, WIDTH = 100, SHOWN = 10 };
+enum { LABEL = 15, SHOWN = 10 };
 
 const char *learn_colour(FILE *out, enum learn_colour colour)
 {
@@ -47,7 +47,7 @@ static void add_section(learn_text *t, const char *label, const char *words)
 {
     if (!*words) return;
     learn_add(t, "  %-*s", LABEL - 2, label);
-    learn_add_wrapped(t, words, LABEL, WIDTH);
+    learn_add_wrapped(t, words, LABEL, learn_columns());
     learn_add(t, "\n");
 }
 

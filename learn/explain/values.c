@@ -33,7 +33,7 @@ double learn_wanted(const learn_question *q, int rank, size_t i)
 
 /* ---- The table ---- */
 
-enum { ROWS = 8, CELL = 80, LINE = 106 };
+enum { ROWS = 8, CELL = 80 };
 
 /* "5 88 -1 7 ...": of a report; of what is wanted, if name is NULL. */
 static void fill_cell(const learn_question *q, int rank, size_t from, size_t window, const char *name, char *cell)
@@ -95,7 +95,7 @@ static char *table_of(const learn_question *q)
     /* Only wrong ranks, if not all can be shown. */
     for (int rank = 0; rank < q->c->ranks && count < ROWS; rank++)
         if (q->c->ranks <= ROWS || q->wrong[rank]) ranks[count++] = rank;
-    while (make_rows(q, rows, count, ranks, window, widths) > LINE && window > 2) window--;
+    while (make_rows(q, rows, count, ranks, window, widths) > learn_columns() && window > 1) window--;
     for (const row *r = rows; r < rows + count; r++) {
         learn_add(&t, "rank %-8d%-*s", r->rank, (int)widths[LABEL], widths[LABEL] ? r->cells[LABEL] : "");
         if (q->before) learn_add(&t, "had %-*s   ", (int)widths[HAD], r->cells[HAD]);

@@ -297,7 +297,7 @@ int learn_grade_all(const learn_class *class, learn_sandbox *box, json_t **grade
     OWNED char *conditions = learn_sandbox_words(box), *seed = learn_format("%llu", (unsigned long long)class->seed);
     *grades = json_pack("{si ss so si so}", "version", 1, "seed", seed, "conditions",
                         learn_json_text(conditions, SIZE_MAX), "submissions", (int)class->count, "grades", list);
-    learn_add_wrapped(&words, conditions, 0, 110);
+    learn_add_wrapped(&words, conditions, 0, learn_columns());
     printf("%s\n\n", learn_string(&words));
     sigaction(SIGINT, &action, &old[0]);
     sigaction(SIGTERM, &action, &old[1]);

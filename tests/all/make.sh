@@ -6,8 +6,15 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
-fits() { ! make help | awk 'length > 100' | grep .; }
-check "make help fits 100 columns" fits
+fits() { # COMMAND...: on 80 columns, where there is no terminal
+    ! "$@" | awk -v what="$*" 'length > 80 { print what ": " $0 }' | grep .
+}
+check "make help fits 80 columns" fits make help
+for program in launch replay demo learn mpicc mpirun bench/all_reduce bench/ping_pong; do
+    check "$program --help likewise" fits "$B/$program" --help
+done
+check "the board likewise" fits "$B/learn" list
+check "an explanation likewise" fits "$B/learn" test 08 --instead tests/mutants/08_broadcast/zeroes.c --work "$work/built"
 check "make test EX= is an error" says "EX= is empty; which exercise" status 2 make test EX=
 check "and shows the exercises" says "  08  broadcast " status 2 make test EX=
 check "EX= of the environment likewise" says "EX= is empty" status 2 env EX= make test
