@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # mpirun: the launcher, with the options that are usual for MPI.
 launch=@LAUNCH@
-name=${0##*/}
+name=${0##*/} prefix=
+case $name in pairwise-*) prefix=pairwise- ;; esac
 
 usage() {
     cat <<END
@@ -17,7 +18,7 @@ Start an MPI program as N ranks on this machine, and explain what goes wrong.
   --timeout S           end the job after S seconds
   --help                this text
 
-Options of the launcher (${name%mpirun}launch --help) can be given as well:
+Options of the launcher (${prefix}launch --help) can be given as well:
 --strict, --world shm, --report FILE. -H, --host, --hostfile, -machinefile and
 -f may name this machine. -ppn and -npernode are how many ranks it has.
 These change nothing here: --oversubscribe, --allow-run-as-root, --bind-to,
