@@ -635,13 +635,15 @@ Test(save_every_long, keeps_a_checkpoint_in_an_epoch_too, .init = make_test_fold
 
 Test(signals, end_it_saved_and_it_goes_on, .init = make_test_folder, .fini = remove_test_folder)
 {
-    static const char *const ways[][2] = {{SIGNALLED("INT $p"), "130"},
-                                          {SIGNALLED("TERM $p"), "143"},
-                                          {SIGNALLED("TERM $($L --ranks-of $p)"), "143"},
-                                          {SIGNALLED_WITH("$L -n 2 ", "TERM $p"), "143"},
-                                          {SIGNALLED_WITH("$L -n 2 ", "TERM $($L --ranks-of $p | tail -n 1)"), "143"}};
+    static const char *const ways[][2] = {
+        {SIGNALLED("INT $p"), "130"},
+        {SIGNALLED("TERM $p"), "143"},
+        {SIGNALLED("TERM $($L --ranks-of $p)"), "143"},
+        {SIGNALLED_WITH("$L -n 2 ", "TERM $p"), "143"},
+        {SIGNALLED_WITH("$L -n 2 ", "TERM $($L --ranks-of $p | tail -n 1)"), "143"},
+        {SIGNALLED_WITH("$L -n 2 --repair ", "TERM $($L --ranks-of $p | tail -n 1)"), "143"}};
     char command[400];
-    for (int i = job_is_quick() ? 2 : 0; i < 5; i += job_is_quick() ? 2 : 1) {
+    for (int i = job_is_quick() ? 2 : 0; i < 6; i += job_is_quick() ? 2 : 1) {
         train_file file;
         process_result result;
         run(ways[i][0], &result);

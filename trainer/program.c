@@ -35,7 +35,14 @@ static void ask_to_stop(int signal)
     asked_to_stop = signal;
 }
 
-/* An error that a rank finds ends the job; one that the communicator has found has been told already. */
+/* Of a process that ends since it, or another rank, was asked to. */
+static int status_of_stop(void)
+{
+    return 128 + (asked_to_stop ? asked_to_stop : SIGTERM);
+}
+
+/* An error that a rank finds ends the job; one that the communicator has found has been told already. A rank that a launcher has
+ * started is a process that ends with a status of its own. */
 static int rank_main(p2p_comm *world, void *arg)
 {
     program *p = arg;
@@ -52,6 +59,7 @@ static int rank_main(p2p_comm *world, void *arg)
         atomic_store(&p->outcome->saved, result.checkpoint && result.saved);
         atomic_store(&p->outcome->first, 1);
     }
+    if (!err && result.saved && result.stopped && p2p_launched()) return status_of_stop();
     if (!err) return result.saved ? 0 : 1;
     if (atomic_exchange(&p->outcome->reported, 1) == 0)
         fprintf(stderr, "train: rank %d: %s\n", p2p_rank(world), error.text);
@@ -178,7 +186,7 @@ static int run(program *p, int argc, char *argv[])
     int status = launch(p);
     bool speaks = !p2p_launched() || atomic_load(&p->outcome->first); /* one process for all ranks */
     if (status == 0 && atomic_load(&p->outcome->stopped)) /* ranks were asked to stop, and perhaps not this process */
-        status = 128 + (asked_to_stop ? asked_to_stop : SIGTERM);
+        status = status_of_stop();
     if (speaks && (status == 128 + SIGINT || status == 128 + SIGTERM)) say_interrupted(p, argc, argv);
     if (status == 0 && speaks) say_files(p);
     if (status == 0 && speaks) status = draw(s);
