@@ -95,7 +95,7 @@ int demo_deadlock(demo *d)
     screen_close();
     fputs(output, stdout);
     if (fine) {
-        demo_say("found, named and explained %s after the start; the program ended with status 1, as it should.",
+        demo_say("found, named and explained %s after the start;\nthe program ended with status 1, as it should.",
                  demo_time(trace.end_time, time));
         demo_page(d, "a deadlock");
     }

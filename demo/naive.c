@@ -151,7 +151,7 @@ int demo_naive(demo *d)
     if (fine) {
         play(d, &s);
         screen_close();
-        demo_say("%d messages, one after the other; %s went through rank 0; took %s on this machine.", s.part.last,
+        demo_say("%d messages, one after the other; %s went through rank 0;\ntook %s on this machine.", s.part.last,
                  demo_bytes(s.hub, bytes), demo_time(s.part.to - s.part.from, time));
         demo_page(d, "naive all-reduce: the hub's traffic jam");
         demo_part_free(&s.part);

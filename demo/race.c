@@ -132,13 +132,13 @@ static bool record(const demo *d, const char *network, replay_trace *trace, race
 static void print_table(const race *virtual_race, const race *real_race)
 {
     char sent[32], a[32], b[32];
-    printf("            messages   busiest rank sends     10 Gbit/s Ethernet      this machine\n");
+    printf("            messages   busiest rank sends   10 Gbit/s Ethernet      this machine\n");
     for (int i = 0; i < RUNNERS; i++)
-        printf("  %-8s  %8zu   %18s   %12s %5.2fx   %9s %5.2fx\n", runners[i].name, virtual_race->parts[i].count,
+        printf("  %-8s  %8zu   %18s   %10s %5.2fx   %9s %5.2fx\n", runners[i].name, virtual_race->parts[i].count,
                demo_bytes(virtual_race->most_sent[i], sent), demo_time(virtual_race->time[i], a),
                virtual_race->time[0] / virtual_race->time[i], demo_time(real_race->time[i], b),
                real_race->time[0] / real_race->time[i]);
-    printf("  (x: how many times as fast as naive; this machine: best of three, on cores that the ranks share)\n");
+    printf("  (x: how many times as fast as naive; this machine: best of three, on cores\n  that the ranks share)\n");
 }
 
 static void release(race *r)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,10 +67,23 @@ static void interrupted(int signal)
     _exit(128 + signal);
 }
 
+static void need_room(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col || !size.ws_row) return; /* it does not say */
+    if (size.ws_col >= SCREEN_WIDTH && size.ws_row >= SCREEN_HEIGHT) return;
+    fprintf(stderr, "demo: it needs a terminal of %d x %d characters, and this one has %d x %d\n", SCREEN_WIDTH,
+            SCREEN_HEIGHT, size.ws_col, size.ws_row);
+    fputs("  try: a larger window or smaller letters; or, as plain text, the same command with \"| cat\" behind it\n",
+          stderr);
+    exit(2);
+}
+
 void screen_open(enum speed speed, bool by_key)
 {
     screen.speed = speed;
     if (!screen_live()) return;
+    need_room();
     setlocale(LC_CTYPE, "");
     screen.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     screen.colours = !getenv("NO_COLOR");

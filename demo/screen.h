@@ -28,7 +28,8 @@ enum speed { SPEED_SLOW, SPEED_NORMAL, SPEED_FAST };
 /* Is standard output a terminal that can be drawn on? In what follows nothing happens if not. */
 bool screen_live(void);
 
-/* Take the terminal, and give it back: also when the program is interrupted. by_key: screen_pause waits for a key. */
+/* Take the terminal, and give it back: also when the program is interrupted. by_key: screen_pause waits for a key. A terminal
+ * that is too small ends the program with status 2 and a message. */
 void screen_open(enum speed speed, bool by_key);
 void screen_close(void);
 

@@ -14,7 +14,7 @@ Start an MPI program as N ranks on this machine, and explain what goes wrong.
   -x NAME[=VALUE]       set a variable of the environment (all are handed on);
                         -genv NAME VALUE and -env NAME VALUE do as well
   -wdir DIR             start the ranks there (-wd, --wdir)
-  --tag-output          prefix each line of output with the rank (-l, -prepend-rank)
+  --tag-output          prefix each line with its rank (-l, -prepend-rank)
   --timeout S           end the job after S seconds
   --help                this text
 

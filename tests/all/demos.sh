@@ -33,7 +33,14 @@ under_a_minute() { drawn "$1" --speed normal; } # drawn has the limit
 
 check "demo-ring in plain text" plain ring "step 6 of 6" "every chunk is complete everywhere"
 check "demo-naive in plain text" plain naive "step 10 of 10: rank 0 -> rank 5" "10 MiB went through rank 0"
-check "demo-race in plain text" plain race "naive           14               56 MiB       95.07 ms  1.00x" "12.76 ms  7.45x"
+check "demo-race in plain text" plain race "naive           14               56 MiB     95.07 ms  1.00x" "12.76 ms  7.45x"
+# A size in columns and rows; what is printed beside the pages fits it.
+sized() { TERM=xterm timeout 60 script -qec "stty cols $1 rows $2; $D ring --speed fast" /dev/null </dev/null; }
+fits() { for name in ring naive race; do "$D" $name | awk 'length > 80' | grep . && return 1; done; true; }
+check "plain text fits 80 columns" fits
+if have script; then
+    check "a terminal that is too small is told" says "demo: it needs a terminal of 80 x 24 characters, and this one has 60 x 20" sized 60 20
+fi
 check "demo-deadlock in plain text" plain deadlock "deadlock: ranks 0, 3, 2 and 1 wait for each other" "as it should"
 kernels_are_named() { # on empty caches: what is compiled is said before the first number
     env -u POCL_CACHE_DIR PAIRWISE_CACHE="$work/empty" timeout 300 "$D" train >"$work/out" 2>&1 </dev/null ||
