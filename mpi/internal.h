@@ -334,6 +334,7 @@ void mpi__piece_in_done(const mpi__type *type, void *buf, mpi__piece *piece, siz
 
 void mpi__set_status(MPI_Status *status, const p2p_status *from);
 void mpi__empty_status(MPI_Status *status, int source);
+void mpi__copy_status(MPI_Status *status, const MPI_Status *from); /* all but MPI_ERROR; from: no MPI_STATUS_IGNORE */
 /* After a receive: is what came what was asked for? */
 bool mpi__is_expected(const mpi__type *type, const p2p_status *got, uint16_t kind);
 int mpi__check_received(mpi__comm *c, const mpi__type *type, const p2p_status *got, uint16_t kind);

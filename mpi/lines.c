@@ -159,6 +159,11 @@ static const char *file_of(void *frame)
     return kept;
 }
 
+bool mpi__is_python(void)
+{
+    return Py_IsInitialized && Py_IsInitialized();
+}
+
 /* The innermost line of the program's own: not of Python's import system ("<frozen ...>"), nor of mpi4py. */
 static bool note_python(void)
 {

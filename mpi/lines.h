@@ -26,4 +26,6 @@ bool mpi__is_called(void);
  * lives as long as the process. False if that is not known. */
 bool mpi__line_in(const char *path, uintptr_t address, const char **file, int *line);
 
+bool mpi__is_python(void); /* the program is one of Python */
+
 #endif

@@ -464,8 +464,8 @@ static int look_at(looker *l, MPI_Request request, MPI_Status *status)
     }
     if (!r->has_kept)
         mpi__empty_status(status, r->receives && r->peer == MPI_PROC_NULL ? MPI_PROC_NULL : MPI_ANY_SOURCE);
-    else if (status != MPI_STATUS_IGNORE)
-        *status = r->kept;
+    else
+        mpi__copy_status(status, &r->kept);
     return code;
 }
 
@@ -505,7 +505,7 @@ API(Request_get_status_any)(int count, const MPI_Request requests[], int *index,
         any = any || l.live;
         if (code || !l.live || !l.done) continue;
         *index = i;
-        if (status != MPI_STATUS_IGNORE) *status = one;
+        mpi__copy_status(status, &one);
     }
     *flag = *index != MPI_UNDEFINED || !any;
     if (!code && !any) mpi__empty_status(status, MPI_ANY_SOURCE);
@@ -524,7 +524,7 @@ API(Request_get_status_some)
         code = look_at(&l, requests[i], &one);
         any = any || l.live;
         if (code || !l.live || !l.done) continue;
-        if (statuses != MPI_STATUSES_IGNORE) statuses[found] = one;
+        if (statuses != MPI_STATUSES_IGNORE) mpi__copy_status(&statuses[found], &one);
         indices[found++] = i;
     }
     *outcount = any ? found : MPI_UNDEFINED;

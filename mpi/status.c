@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Statuses: besides source, tag and error the number of bytes in [0] and [1], and in [2] whether it was cancelled. */
+/*
+ * Statuses: besides source, tag and error the number of bytes in [0] and [1], and in [2] whether it was cancelled. The field
+ * MPI_ERROR is the program's, but where a call that has several statuses returns MPI_ERR_IN_STATUS (MPI 5.0, 3.2.5).
+ */
 #include <string.h>
 
 #include "mpi/internal.h"
@@ -20,7 +23,14 @@ void mpi__empty_status(MPI_Status *status, int source)
     if (status == MPI_STATUS_IGNORE) return;
     mpi__set_status(status, &(p2p_status){.source = P2P_ANY_SOURCE, .tag = P2P_ANY_TAG});
     status->MPI_SOURCE = source;
-    status->MPI_ERROR = MPI_SUCCESS;
+}
+
+void mpi__copy_status(MPI_Status *status, const MPI_Status *from)
+{
+    if (status == MPI_STATUS_IGNORE) return;
+    const int error = status->MPI_ERROR;
+    *status = *from;
+    status->MPI_ERROR = error;
 }
 
 static uint64_t bytes_of(const MPI_Status *status)

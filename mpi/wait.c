@@ -25,8 +25,9 @@ typedef struct {
     p2p_status *got;
     uint16_t *kinds; /* of the messages, after a wait for all of them; and what each has ended with, or UNTOLD */
     p2p_err *errors;
+    int *codes; /* what each has ended with, in MPI */
     bool has_kinds;
-    void *memory, *few[64 * 6];
+    void *memory, *few[64 * 6 + 32];
 } set;
 
 enum { UNTOLD = -1 };
@@ -64,7 +65,8 @@ static int open_set(set *s, const char *name, int count, MPI_Request handles[])
     if (count < 0) code = mpi__wrong(s->c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %d is negative", count);
     if (!code && count && !handles) code = mpi__wrong(s->c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST, "requests is NULL");
     if (code) return mpi__end(s->c, code);
-    size_t each = sizeof *s->requests + sizeof *s->p2p + sizeof *s->got + sizeof *s->errors + sizeof *s->kinds;
+    size_t each = sizeof *s->requests + sizeof *s->p2p + sizeof *s->got + sizeof *s->errors + sizeof *s->codes +
+                  sizeof *s->kinds;
     void *memory = s->few;
     if ((size_t)count * each > sizeof s->few) memory = s->memory = malloc((size_t)count * each);
     if (!memory) return mpi__end(s->c, mpi__no_memory(s->c));
@@ -72,7 +74,8 @@ static int open_set(set *s, const char *name, int count, MPI_Request handles[])
     s->requests = (mpi__request **)(void *)(s->got + count);
     s->p2p = (p2p_request *)(void *)(s->requests + count);
     s->errors = (p2p_err *)(void *)(s->p2p + count);
-    s->kinds = (uint16_t *)(void *)(s->errors + count);
+    s->codes = (int *)(void *)(s->errors + count);
+    s->kinds = (uint16_t *)(void *)(s->codes + count);
     s->has_kinds = false;
     for (int i = 0; i < count && !code; i++) {
         code = look(s, i);
@@ -138,7 +141,7 @@ static int note_error(set *s, mpi__comm *own, int code)
 static int end_kept(mpi__request *r, MPI_Status *status)
 {
     const int code = r->kept.MPI_ERROR;
-    if (status != MPI_STATUS_IGNORE) *status = r->kept;
+    mpi__copy_status(status, &r->kept);
     r->has_kept = r->active = false;
     if (!code) return MPI_SUCCESS;
     return mpi__wrong(r->comm, code, P2P_ARGUMENT_REQUEST,
@@ -157,7 +160,7 @@ static int end_one(set *s, int i, p2p_err err, MPI_Status *status)
                    ? end_kept(r, status)
                    : mpi__request_finish(r, err, got, s->has_kinds ? s->kinds[i] : p2p_layer_kind(own->p2p), status);
     note_error(s, own, code);
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+    s->codes[i] = code;
     forget(&s->handles[i], r);
     s->requests[i] = NULL;
     s->live--;
@@ -174,6 +177,7 @@ static int end_all(set *s, p2p_err err, MPI_Status statuses[])
 {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->count; i++) {
+        s->codes[i] = MPI_SUCCESS;
         if (!s->requests[i]) {
             mpi__empty_status(status_at(statuses, i), MPI_ANY_SOURCE);
             continue;
@@ -182,6 +186,7 @@ static int end_all(set *s, p2p_err err, MPI_Status statuses[])
         int one = end_one(s, i, s->requests[i]->p2p ? own : P2P_OK, status_at(statuses, i));
         if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
     }
+    for (int i = 0; i < s->count && code == MPI_ERR_IN_STATUS; i++) statuses[i].MPI_ERROR = s->codes[i];
     return code;
 }
 
@@ -305,6 +310,7 @@ static int some(const char *name, int count, MPI_Request requests[], int *outcou
         int one = end_one(&s, i, err, status_at(statuses, found++));
         if (one) code = statuses == MPI_STATUSES_IGNORE ? one : MPI_ERR_IN_STATUS;
     }
+    for (int i = 0; i < found && code == MPI_ERR_IN_STATUS; i++) statuses[i].MPI_ERROR = s.codes[indices[i]];
     *outcount = found;
     return close_set(&s, code);
 }

@@ -35,7 +35,7 @@ int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_
     return code;
 }
 END
-printf '#include <mpi.h>\nint main(void) { MPI_Win w = MPI_WIN_NULL; MPI_Init(0, 0); return MPI_Win_free(&w); }\n' >"$work/window.c"
+printf '#include <mpi.h>\nint main(void) { MPI_Win w = MPI_WIN_NULL; MPI_Init(0, 0); MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); return MPI_Win_free(&w); }\n' >"$work/window.c"
 
 cat >"$work/local.cpp" <<'END'
 #include <mpi.h>

@@ -121,6 +121,49 @@ static void infos(void)
     MPI_Comm_free(&twin);
 }
 
+/* The field of the error is the program's, but where several statuses are returned with MPI_ERR_IN_STATUS. */
+static void statuses(void)
+{
+    enum { MINE = 77 };
+    int out[2] = {1, 2}, in[2], code, index, flag, found, some[2];
+    MPI_Status one = {.MPI_ERROR = MINE}, two[2] = {{.MPI_ERROR = MINE}, {.MPI_ERROR = MINE}};
+    MPI_Request requests[2];
+    MPI_Sendrecv(out, 1, MPI_INT, rank, 0, in, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &one);
+    MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &one);
+    MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, &one);
+    for (int i = 0; i < 2; i++) MPI_Irecv(&in[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < 2; i++) MPI_Send(out, 1, MPI_INT, rank, i, MPI_COMM_WORLD);
+    do MPI_Request_get_status(requests[0], &flag, &one);
+    while (!flag);
+    MPI_Wait(&requests[0], &one);
+    MPI_Waitany(2, requests, &index, &one);
+    MPI_Test(&requests[0], &flag, &one);
+    assert(one.MPI_ERROR == MINE && index == 1);
+    for (int i = 0; i < 2; i++) MPI_Irecv(&in[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < 2; i++) MPI_Send(out, 1, MPI_INT, rank, i, MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, two);
+    assert(two[0].MPI_ERROR == MINE && two[1].MPI_ERROR == MINE);
+    for (int way = 0; way < 3; way++) { /* the second message does not fit */
+        for (int i = 0; i < 2; i++) MPI_Irecv(&in[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[i]);
+        for (int i = 0; i < 2; i++) MPI_Send(out, i + 1, MPI_INT, rank, i, MPI_COMM_WORLD);
+        two[0].MPI_ERROR = two[1].MPI_ERROR = MINE;
+        flag = found = 0;
+        if (way == 0)
+            code = MPI_Waitall(2, requests, two);
+        else if (way == 1)
+            do code = MPI_Testall(2, requests, &flag, two);
+            while (!flag);
+        else
+            for (code = MPI_SUCCESS; found != 2; assert(found == 1 || found == 2)) {
+                code = MPI_Waitsome(2, requests, &found, some, two);
+                if (found == 1 && code == MPI_SUCCESS)
+                    code = MPI_Waitsome(2, requests, &found, some, &two[1]), found = 2;
+            }
+        assert(code == MPI_ERR_IN_STATUS && two[1].MPI_ERROR == MPI_ERR_TRUNCATE);
+        assert(two[0].MPI_ERROR == MPI_SUCCESS || (way == 2 && two[0].MPI_ERROR == MINE));
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -131,6 +174,7 @@ int main(int argc, char **argv)
     classes();
     names();
     infos();
+    statuses();
     assert(MPI_Finalize() == MPI_SUCCESS);
     return 0;
 }
