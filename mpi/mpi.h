@@ -1065,6 +1065,33 @@ int PMPI_Type_toint(MPI_Datatype datatype);
 MPI_Datatype MPI_Type_fromint(int datatype);
 MPI_Datatype PMPI_Type_fromint(int datatype);
 
+/* Fortran's numbers of handles, and its statuses, for programs that have parts in Fortran; Fortran itself is left out. */
+typedef int MPI_Fint;
+#define MPI_Comm_c2f(handle) MPI_Comm_toint(handle)
+#define MPI_Comm_f2c(number) MPI_Comm_fromint(number)
+#define MPI_Errhandler_c2f(handle) MPI_Errhandler_toint(handle)
+#define MPI_Errhandler_f2c(number) MPI_Errhandler_fromint(number)
+#define MPI_Group_c2f(handle) MPI_Group_toint(handle)
+#define MPI_Group_f2c(number) MPI_Group_fromint(number)
+#define MPI_Info_c2f(handle) MPI_Info_toint(handle)
+#define MPI_Info_f2c(number) MPI_Info_fromint(number)
+#define MPI_Message_c2f(handle) MPI_Message_toint(handle)
+#define MPI_Message_f2c(number) MPI_Message_fromint(number)
+#define MPI_Op_c2f(handle) MPI_Op_toint(handle)
+#define MPI_Op_f2c(number) MPI_Op_fromint(number)
+#define MPI_Request_c2f(handle) MPI_Request_toint(handle)
+#define MPI_Request_f2c(number) MPI_Request_fromint(number)
+#define MPI_Type_c2f(handle) MPI_Type_toint(handle)
+#define MPI_Type_f2c(number) MPI_Type_fromint(number)
+#define MPI_F_STATUS_SIZE 8
+#define MPI_F_SOURCE 0
+#define MPI_F_TAG 1
+#define MPI_F_ERROR 2
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+#define MPI_Status_c2f(from, to) (__builtin_memcpy((to), (from), sizeof(MPI_Status)), MPI_SUCCESS)
+#define MPI_Status_f2c(from, to) (__builtin_memcpy((to), (from), sizeof(MPI_Status)), MPI_SUCCESS)
+
 /* ---- Counts of MPI_Count ---- */
 
 int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,

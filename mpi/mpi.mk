@@ -20,8 +20,8 @@ $(HEAP): $(OBJ)/mpi/heap.o
 	@cp $< $@
 $(BUILD)/mpicc $(MPI_CASES): $(HEAP)
 
-# no accesses.c: the names of its functions are those of a thread sanitizer, which a program may bring
-ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
+# no accesses.c, no atomics.c: the names of their functions are those of a thread sanitizer, which a program may bring
+ABI_OBJ := $(filter-out $(OBJ)/mpi/accesses.o $(OBJ)/mpi/atomics.o $(OBJ)/mpi/libc.o,$(LIB_OBJ)) $(OBJ)/mpi/stubs.o
 # Compiled once for both libraries: a program's linker turns what -fPIC looks up in tables back into plain addresses. Objects
 # that were compiled with other options here cannot be linked into a shared library.
 $(ABI_OBJ): override CFLAGS += -fPIC -fno-semantic-interposition -ftls-model=initial-exec

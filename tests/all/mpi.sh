@@ -160,6 +160,30 @@ check "C++: a template that calls what it is given" \
 check "its line comes from its debug information" \
     says "MPI_Recv(source 1, tag 0) at $work/called.cpp:5" "$B/launch" -n 2 "$work/called"
 
+cat >"$work/atomic.cpp" <<'END'
+#include <mpi.h>
+#include <atomic>
+#include <memory>
+std::atomic<int> count{0};
+std::atomic<bool> flag{false};
+int main(int argc, char **argv)
+{
+    bool expected = false;
+    MPI_Init(&argc, &argv);
+    auto one = std::make_shared<int>(3);
+    auto two = one;
+    count += *two;
+    bool swapped = flag.compare_exchange_strong(expected, true) && !flag.compare_exchange_weak(expected, true);
+    MPI_Finalize();
+    return swapped && count == 3 ? 0 : 1;
+}
+END
+for compiler in g++ clang++; do
+    command -v $compiler >/dev/null || continue
+    check "atomics of $compiler, where accesses are looked at" \
+        sh -c "MPICC_CC=$compiler $B/mpicc $work/atomic.cpp -o $work/atomic && $B/launch -n 1 $work/atomic"
+done
+
 cat >"$work/polls.c" <<'END'
 #include <mpi.h>
 

@@ -106,6 +106,8 @@ static void the_rest(void)
     assert(strcmp(name, "MPI_COMM_NULL") == 0);
     MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length);
     assert(strcmp(name, "MPI_DATATYPE_NULL") == 0);
+    assert(MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_SELF)) == MPI_COMM_SELF);
+    assert(MPI_Type_f2c((MPI_Fint)MPI_Type_c2f(MPI_INT)) == MPI_INT);
     MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &pair);
     assert(pair == MPI_DOUBLE_INT);
     MPI_Type_get_value_index(MPI_DOUBLE, MPI_FLOAT, &pair);
