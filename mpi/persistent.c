@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Persistent collectives: the arguments are kept, and each start is a call of the form that returns a request, whose insides
- * the persistent request takes over until it has ended.
+ * the persistent request takes over until it has ended. Ranks make them in one order, and may start them in any (MPI 4.0, 6.13):
+ * so each has a communicator of its own, in which its starts follow each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ struct mpi__plan {
     const int *send_counts, *send_places, *recv_counts, *recv_places;
     const MPI_Datatype *send_types, *recv_types;
     MPI_Op op;
-    MPI_Comm comm;
+    MPI_Comm comm;     /* the program's; then its own, which is its request's as well */
+    mpi__comm *parent; /* then the program's */
     void *copies[LISTS];
     /* What it uses is held, and its handles are good at each start: the program may have freed its own. */
     mpi__op *held_op;
@@ -34,6 +36,7 @@ void mpi__plan_free(mpi__plan *plan)
     for (int i = 0; i < LISTS; i++) free(plan->copies[i]);
     for (size_t i = 0; i < plan->held_count; i++) mpi__type_drop(plan->held[i]);
     if (plan->held_op) mpi__op_drop(plan->held_op);
+    if (plan->parent) mpi__comm_drop(plan->parent);
     free(plan->held);
     free(plan);
 }
@@ -69,9 +72,22 @@ static uint32_t lend(const mpi__request *r, int handles, uint32_t magic)
     return before;
 }
 
+/* The program may have given its communicator another one since. */
+static void take_handler(mpi__comm *own, const mpi__comm *c)
+{
+    mpi__handler *h;
+    if (own->handler == c->handler) return;
+    if (mpi__is_handler(own->handler, &h) && h && mpi__release(h)) mpi__object_free(h);
+    if (mpi__is_handler(c->handler, &h) && h) h->object.references++;
+    own->handler = c->handler;
+    bool fatal = c->handler == MPI_ERRORS_ARE_FATAL || c->handler == MPI_ERRORS_ABORT;
+    p2p_set_errors(own->p2p, fatal ? P2P_ERRORS_FATAL : P2P_ERRORS_RETURN);
+}
+
 int mpi__plan_start(mpi__request *r)
 {
     MPI_Request handle;
+    take_handler(r->comm, r->plan->parent);
     const uint32_t before = lend(r, 1, MPI__LIVE | MPI__COMM);
     int code = r->plan->begin(r->plan, &handle);
     lend(r, -1, before);
@@ -133,8 +149,19 @@ static int make(const char *name, const mpi__plan *plan, MPI_Info info, MPI_Requ
     r->name = name;
     r->persistent = r->collective = true;
     p2p_layer_made(c->p2p, "request", &r->object.thing);
+    mpi__end(c, MPI_SUCCESS);
+    p2p__here(r->file, r->line);
+    code = mpi__split(c, name, 0, c->rank, &p->comm); /* where all ranks make it, in one order */
+    if (code) {
+        p2p_layer_given_back(&r->object.thing);
+        mpi__request_free(r);
+        return code;
+    }
+    p->parent = c; /* whose reference was the request's */
+    r->comm = mpi__comm_of(p->comm);
+    p2p_layer_freed(r->comm->p2p);
     *request = (MPI_Request)(void *)r;
-    return mpi__end(c, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
 /* ---- Each of them: how it is started, and how it is made ---- */

@@ -390,7 +390,9 @@ API(Request_free)(MPI_Request *request)
     if (!r->p2p) {
         code = check_started(c, r);
         mpi__request_free(r);
-        return mpi__end(c, code);
+        code = mpi__end(c, code);
+        mpi__comms_bury(); /* a persistent collective has one of its own */
+        return code;
     }
     return mpi__end(c, leave(c, r));
 }

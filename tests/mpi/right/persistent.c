@@ -83,6 +83,23 @@ static void inactive(void)
     MPI_Request_free(&r[0]);
 }
 
+/* Made in one order, started in another one on each rank. */
+static void any_order(void)
+{
+    enum { SUMS = 3 };
+    int mine[SUMS], sums[SUMS];
+    MPI_Request r[SUMS];
+    for (int k = 0; k < SUMS; k++)
+        MPI_Allreduce_init(&mine[k], &sums[k], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r[k]);
+    for (int i = 0; i < TIMES; i++) {
+        for (int k = 0; k < SUMS; k++) mine[k] = rank + 10 * k + i;
+        for (int k = 0; k < SUMS; k++) MPI_Start(&r[(rank + k) % SUMS]);
+        MPI_Waitall(SUMS, r, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < SUMS; k++) assert(sums[k] == size * (size - 1) / 2 + size * (10 * k + i));
+    }
+    for (int k = 0; k < SUMS; k++) MPI_Request_free(&r[k]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -92,6 +109,7 @@ int main(int argc, char **argv)
     blocks();
     lists();
     inactive();
+    any_order();
     MPI_Request barrier;
     MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier);
     MPI_Start(&barrier);
