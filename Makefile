@@ -113,6 +113,7 @@ $(call programs,bench/kernels.c bench/train.c): $(call objects,bench/layers/*.c)
 $(BUILD)/bench/rate: $(call objects,bench/rate/*.c exercises/check/check_forbid.c)
 $(SUITES): $(TEST_UTIL)
 $(addprefix $(BUILD)/tests/,replay trace trace_format hosts): $(filter-out %/main.o,$(REPLAY))
+$(BUILD)/tests/bench: $(call objects,bench/util/busy.c)
 $(TRAIN_SUITES): $(TEST_UTIL) $(call objects,$(TRAINING:%=tests/%/*.c))
 $(TRAIN_PROGRAMS) $(TRAIN_SUITES): $(TRAIN_LIB)
 $(BUILD)/tests/faultlab: private LIBS := $(WRAP) $(if $(HAS_TRAIN),-lOpenCL) -lm

@@ -7,6 +7,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${BUILD:-build}
 gradients=272474
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
 bytes=$((4 * gradients))
 
 show() {
@@ -18,7 +20,7 @@ show() {
 column() { # NAME ARGS...
     local name=$1
     shift
-    "$B/bench/all_reduce" --ranks 4 --algorithm naive,ring --min $bytes --max $bytes --seconds 4 --csv "$@" 2>/dev/null |
+    "$B/bench/all_reduce" --ranks 4 --algorithm naive,ring --min $bytes --max $bytes --seconds 4 --csv "$@" 2>>"$said" |
         LC_ALL=C awk -F, -v name="$name" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
                                  NR > 1 {us[$at["algorithm"]] = $at[name]}
                                  END {print us["naive"], us["ring"]}'
@@ -47,6 +49,8 @@ printf '    %-36s %9s %9s\n' '' naive ring
 row "on this machine, $(nproc) cores, measured" $(column us_median) || exit 1
 # shellcheck disable=SC2046
 row "on a virtual 10 Gbit network" $(column virtual_us --network 10GbE) || exit 1
+busy=$(sed -n 's/^note: other programs \(.*\) meanwhile.*/\1/p' "$said" | head -n 1)
+[ -z "$busy" ] || printf '\n    Other programs %s meanwhile: what was measured here says little.\n' "$busy"
 
 cat <<'END'
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bench/util/busy.h"
 #include "bench/util/sizes.h"
 #include "p2p/p2p.h"
 #include "p2p/shared/cli.h"
@@ -70,4 +71,5 @@ void options_ranks(char *text, long low, long high, size_t room, long *ranks, si
 void options_parse(const struct argp *argp, int argc, char **argv, void *own)
 {
     p2p__cli_parse(argp, argc, argv, 0, own);
+    busy_begin();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/util/report.h"
+#include "bench/util/busy.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -145,8 +146,22 @@ void report_row(report *r, const report_cell cells[])
     fflush(stdout);
 }
 
+/* Once in a program; beside CSV and JSON on stderr. */
+static void tell_busy(const report *r)
+{
+    static bool told;
+    char words[200];
+    if (told || !busy_words(words, sizeof words)) return;
+    told = true;
+    if (r->format == REPORT_TABLE)
+        report_note(r, "%s", words);
+    else
+        fprintf(stderr, "note: %s\n", words);
+}
+
 void report_end(report *r)
 {
+    tell_busy(r);
     if (r->format == REPORT_JSON) printf("%s]\n", r->rows ? "\n" : "");
     fflush(stdout);
 }
