@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "build_id.h"
@@ -85,11 +86,14 @@ char *p2p__cli_installed(const char *text)
     return fclose(out) == 0 ? words : NULL;
 }
 
+static char *(*own_filter)(int key, const char *text, void *input); /* the program's, NULL: it has none */
+
 static char *filter_help(int key, const char *text, void *input)
 {
-    (void)key, (void)input;
-    char *words = text ? p2p__cli_installed(text) : NULL;
-    return words ? words : (char *)(uintptr_t)text; /* argp frees what is another text */
+    char *said = own_filter ? own_filter(key, text, input) : (char *)(uintptr_t)text;
+    char *words = said ? p2p__cli_installed(said) : NULL;
+    if (words && said != text) free(said);
+    return words ? words : said; /* argp frees what is another text */
 }
 
 void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
@@ -103,6 +107,7 @@ void p2p__cli_parse(const struct argp *argp, int argc, char **argv, unsigned fla
     children[count].argp = &common;
     struct argp whole = *argp;
     whole.children = children;
+    own_filter = argp->help_filter;
     whole.help_filter = filter_help;
     argp_program_version = p2p__cli_version();
     argp_err_exit_status = 2;
