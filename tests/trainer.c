@@ -5,10 +5,13 @@
  * the bit, after every step; the same seed gives the same bits again; every image is seen once.
  */
 #include <math.h>
+#include <sys/stat.h>
 
 #include "tests/trainer/training.h"
+#include "tests/util/folder.h"
 #include "tests/util/suite.h"
 #include "trainer/network.h"
+#include "trainer/run.h"
 
 static training_book *new_book(void)
 {
@@ -297,6 +300,33 @@ Test(changes, a_sampler_that_leaves_no_image_is_found)
     cr_assert(result.err == P2P_ERR_RANK_FAILED);
     ASSERT_CONTAINS(result.note, "the sampler gave no rank any of 1 images");
     job_free(&result);
+    train_job_free(&job);
+}
+
+/* ---- --patience ---- */
+
+/* Weights that do not change have the same score in every epoch: the first is the best, and the third is the last. */
+Test(patience, ends_when_nothing_becomes_better, .init = make_test_folder, .fini = remove_test_folder)
+{
+    training_book *book = new_book();
+    train_job job;
+    train_start end;
+    train_error error = {""};
+    make_frozen(&job, book, 8, 4);
+    job.settings.epochs = 10;
+    job.settings.patience = 2;
+    job.settings.out = in_folder("run");
+    cr_assert_eq(mkdir(job.settings.out, 0700), 0);
+    ASSERT_RIGHT(training_run(&job, 2));
+    cr_assert_eq(book->steps[0], 3);
+    const train_run_of of = {&job.settings, job.model, 8};
+    cr_assert_eq(train__resume(job.settings.out, &of, &end, &error), P2P_OK, "%s", error.text);
+    cr_assert(end.epoch == 4 && end.best_epoch == 1 && end.best_correct == book->score[0].correct);
+    cr_assert(train__waited_enough(&job.settings, end.best_epoch, end.epoch - 1));
+    train_start_free(&end);
+    cr_assert_eq(train_start_from(in_folder("run/best.safetensors"), job.model, &end, &error), P2P_OK, "%s",
+                 error.text);
+    train_start_free(&end);
     train_job_free(&job);
 }
 

@@ -219,6 +219,23 @@ Test(accumulate, one_image_leaves_the_statistics_of_a_layer_of_one_pixel)
     cr_assert_arr_eq(point_statistics[1], point_statistics[0], sizeof *point_statistics);
 }
 
+/* And where it always is so, that is said. */
+Test(accumulate, batches_of_one_image_are_warned_of)
+{
+    const train_description points = {"points", 7, 2, true, 4, {1, 1, 1, 1}, {8, 8, 8, POINT_WIDTH}};
+    job_result result;
+    train_job job;
+    make(&job, 2, 1, 1);
+    train_free(job.model);
+    cr_assert_eq(train_build(&points, &job.model, NULL), P2P_OK);
+    job.settings.batch = 1;
+    job.hooks = (train_hooks){.arg = job.hooks.arg};
+    job_run(1, NULL, training_rank, &job, &result);
+    ASSERT_CONTAINS(result.process.err, "--batch 1: layers of points have one value a channel");
+    job_free(&result);
+    train_job_free(&job);
+}
+
 /* Two images are one batch: the variance moves by a tenth once, to no less than nine tenths. Two batches of one image would have
  * left 0.81 of it. */
 Test(accumulate, a_short_step_is_not_spread_over_batches_of_one_image)

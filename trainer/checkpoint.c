@@ -60,6 +60,10 @@ static void describe(const train_run_of *run, const train_start *now, notebook *
     write_down(book, "pairwise.position", "%" PRIu64, now->position);
     write_down(book, "pairwise.examples", "%" PRIu64, now->examples);
     write_down(book, "pairwise.loss_sum", "%.17g", now->loss_sum);
+    if (s->patience && now->best_epoch) {
+        write_down(book, TRAIN_BEST_EPOCH_NOTE, "%" PRIu64, now->best_epoch);
+        write_down(book, TRAIN_BEST_NOTE, "%" PRIu64, now->best_correct);
+    }
     write_down(book, "pairwise.error_ranks", "%zu", now->error_ranks);
     write_down(book, "pairwise.factors", "%zu", now->factor_count);
 }
@@ -200,6 +204,8 @@ static p2p_err save(train_runner *r, float *error)
                        .position = r->position,
                        .examples = r->examples,
                        .loss_sum = r->loss_sum,
+                       .best_epoch = r->best_epoch,
+                       .best_correct = r->best_correct,
                        .metrics = r->metrics ? (uint64_t)ftell(r->metrics) : 0,
                        .error = error,
                        .error_ranks = error ? (size_t)r->size : 0,

@@ -48,6 +48,7 @@ enum {
     OUT,
     OVERWRITE,
     SAVE_EVERY,
+    PATIENCE,
     EVAL_ONLY,
     DUMP_LOGITS,
     PLOT,
@@ -119,6 +120,8 @@ static const struct argp_option options[] = {
     {"save", SAVE, "FILE", 0, "save the weights at the end (safetensors, torchvision's names)", 5},
     {"out", OUT, "DIR", 0, "metrics.jsonl, and a checkpoint after each epoch, at the end, and on Ctrl-C", 5},
     {"save-every", SAVE_EVERY, "N", 0, "a checkpoint every N steps (500), or every N epochs (2epochs) (1epochs)", 5},
+    {"patience", PATIENCE, "N", 0,
+     "end when N epochs in a row have no better accuracy; the best weights are best.safetensors in --out", 5},
     {"overwrite", OVERWRITE, NULL, 0, "replace the run that is in --out already", 5},
     {"resume", RESUME, "DIR", 0, "go on from the checkpoint in DIR, with any number of ranks", 5},
     {"eval-only", EVAL_ONLY, NULL, 0, "evaluate and end", 5},
@@ -233,6 +236,7 @@ static bool parse_number(int key, char *arg, struct argp_state *state, train_set
     case MOMENTUM: s->momentum = number(state, key, arg, 1, true); break;
     case WARMUP: s->schedule.warmup = whole(state, key, arg, 0, 1000000000); break;
     case CLIP: s->clip = number(state, key, arg, 1e6, false); break;
+    case PATIENCE: s->patience = whole(state, key, arg, 1, 1000000); break;
     case ACCUMULATE: s->accumulate = whole(state, key, arg, 1, TRAIN_MOST_BATCHES); break;
     case SMOOTHING: s->label_smoothing = number(state, key, arg, 1, false); break;
     case REPAIR:

@@ -137,11 +137,13 @@ static bool nothing_to_do(const train_job *job)
 {
     const train_settings *s = &job->settings;
     if (!s->resume || s->eval_only || s->save || s->dump_logits) return false;
-    if (!train__finished(s, job->start.step, job->start.epoch)) return false;
+    if (!train__finished(s, job->start.step, job->start.epoch) &&
+        !train__waited_enough(s, job->start.best_epoch, job->start.epoch - 1))
+        return false;
     if (s->plot) return true; /* to be drawn */
     fprintf(stderr,
             "train: %s is a finished run: step %llu, epoch %llu; nothing was done, no file was changed\n"
-            "  try: more --epochs or --steps (they count the whole run), or --eval-only\n",
+            "  try: more --epochs, --steps (they count the whole run) or --patience, or --eval-only\n",
             s->resume, (unsigned long long)job->start.step,
             (unsigned long long)job->start.epoch - (job->start.position ? 0 : 1));
     return true;

@@ -88,10 +88,29 @@ static void say_memory(const train_runner *r)
     say_part(r, "together, at most", all, h.together, 0);
 }
 
+/* Batch norm of one value gives its bias, whatever the value is. */
+static void warn_of_points(const train_runner *r)
+{
+    const train_settings *s = r->settings;
+    const train_model *m = r->job->model;
+    bool points = false;
+    for (size_t i = 0; i < m->operation_count; i++) {
+        const train_value *out = &m->values[m->operations[i].out];
+        points = points || (m->operations[i].kind == TRAIN_CONV_NORM && out->height * out->width == 1);
+    }
+    if (points && s->batch == 1 && !s->frozen && !s->eval_only)
+        fprintf(
+            stderr,
+            "train: WARNING: --batch 1: layers of %s have one value a channel, which has no variance: their weights "
+            "do not learn\n  try: --batch 2 or more\n",
+            m->description.name);
+}
+
 void train__progress_begin(train_runner *r)
 {
     const train_settings *s = r->settings;
     r->terminal = train__can_draw(r);
+    warn_of_points(r);
     train__say(r, "%s, %zu parameters; %d rank%s x %zu images, %s, learning rate %g, weight decay %g\n", s->model,
                r->job->model->parameters, r->size, r->size == 1 ? "" : "s", s->batch, train__rule_name(s->optimizer),
                (double)s->lr, (double)s->weight_decay);

@@ -38,6 +38,7 @@ typedef struct {
 
 struct train_kept {
     _Atomic uint64_t complete;                 /* the run has ended, and all is saved */
+    _Atomic uint64_t best_epoch, best_correct; /* train_start */
     _Atomic uint64_t checked;                  /* train__check_first has been passed, by rank 0 */
     _Atomic uint64_t asked;                    /* this rank has been asked to stop, or knows that another one has */
     _Atomic uint64_t parts[TRAIN__KEPT_PARTS]; /* shard_keep.c, keep_weights.c */
@@ -66,6 +67,7 @@ static void forget_slots(train_runner *r)
 {
     for (int i = 0; i < SLOTS; i++) atomic_store(&r->kept->slots[i].step, 0);
     for (int i = 0; i < TRAIN__KEPT_PARTS; i++) atomic_store(&r->kept->parts[i], 0);
+    atomic_store(&r->kept->best_epoch, 0);
     atomic_store(&r->kept->complete, 0);
 }
 
@@ -97,6 +99,13 @@ p2p_err train__keep_shard(train_runner *r)
     int states = kernel_optimizer_states(&r->optimizer);
     p2p_err err = train__shard_keep_open(r->shard, states, r->kept->parts, r->error);
     return err || !r->owed ? err : train__shard_take(r->shard, r->step, r->error);
+}
+
+void train__keep_best(train_runner *r)
+{
+    if (!r->kept) return;
+    atomic_store(&r->kept->best_correct, r->best_correct);
+    atomic_store(&r->kept->best_epoch, r->best_epoch);
 }
 
 void train__keep_checked(train_runner *r)
@@ -168,7 +177,7 @@ p2p_err train__keep_end(train_runner *r)
 /* ---- Where to go on ---- */
 
 enum { NOBODY = -1 };
-enum { TAKEN, PART, NEWEST, COMPLETE, STOPPED, ASKED, CHECKED, WHAT };
+enum { TAKEN, PART, NEWEST, COMPLETE, STOPPED, ASKED, CHECKED, BEST_EPOCH, BEST, WHAT };
 
 typedef struct {
     int64_t step;   /* the last that a rank has taken: */
@@ -178,6 +187,7 @@ typedef struct {
     bool stopped; /* by a hook, after that step */
     bool asked;   /* a rank has been asked to stop, whether all knew of it or not */
     bool checked;
+    int64_t best_epoch, best; /* the best score so far */
 } place;
 
 static int64_t newest_part(const train_runner *r)
@@ -202,6 +212,7 @@ static void choose(train_runner *r, const int64_t all[], place *found)
         found->complete = found->complete || of[COMPLETE];
         found->asked = found->asked || of[ASKED];
         found->checked = found->checked || of[CHECKED];
+        if (of[BEST_EPOCH] > found->best_epoch) found->best_epoch = of[BEST_EPOCH], found->best = of[BEST];
     }
     if (r->sharding || found->step < 0) found->source = NOBODY, found->step = parts;
     for (int rank = 0; rank < r->size; rank++)
@@ -220,6 +231,8 @@ static p2p_err find_place(train_runner *r, place *found)
     mine[COMPLETE] = (int64_t)atomic_load(&r->kept->complete);
     mine[STOPPED] = r->hook_stopped ? (int64_t)r->step : 0;
     mine[ASKED] = asked(r) || atomic_load(&r->kept->asked);
+    mine[BEST_EPOCH] = (int64_t)atomic_load(&r->kept->best_epoch);
+    mine[BEST] = (int64_t)atomic_load(&r->kept->best_correct);
     mine[CHECKED] = (int64_t)atomic_load(&r->kept->checked);
     p2p_err err = train__comm(r->comm, r->error, coll_all_gather(r->comm, mine, all, WHAT, DTYPE_I64));
     if (!err) choose(r, all, found);
@@ -381,7 +394,10 @@ p2p_err train__go_on(train_runner *r, p2p_err (*from_the_start)(train_runner *r)
         forget_slots(r);
         if (!err) train__keep_checked(r);
     } else if (!err) {
+        r->best_epoch = (uint64_t)from.best_epoch;
+        r->best_correct = (uint64_t)from.best;
         err = go_on_from(r, &from);
+        r->scored = r->epoch - 1;
     }
     r->lost_steps = from.newest > (int64_t)r->step ? (uint64_t)from.newest - r->step : 0;
     return err;

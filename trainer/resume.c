@@ -99,6 +99,10 @@ static p2p_err take_place(const source *from, train_start *start)
     if (!err) err = number_of(from, "pairwise.examples", &start->examples);
     if (!err && !start->epoch)
         err = train__fail(from->error, P2P_ERR_ARG, "%s: epochs begin with 1, not 0", from->path);
+    if (!err && train__file_note(&from->file, TRAIN_BEST_EPOCH_NOTE)) { /* of a run with --patience */
+        err = number_of(from, TRAIN_BEST_EPOCH_NOTE, &start->best_epoch);
+        if (!err) err = number_of(from, TRAIN_BEST_NOTE, &start->best_correct);
+    }
     return err ? err : take_loss(from, &start->loss_sum);
 }
 

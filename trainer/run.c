@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One rank's training from the beginning to the end. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "p2p/p2p_layer.h"
 #include "ring/ring.h"
 #include "trainer/run.h"
+#include "trainer/weights.h"
 
 /* ---- Beginning ---- */
 
@@ -112,6 +114,9 @@ static p2p_err first_numbers(train_runner *r)
     r->position = start->position;
     r->examples = start->examples;
     r->loss_sum = start->loss_sum;
+    r->best_epoch = start->best_epoch;
+    r->best_correct = start->best_correct;
+    r->scored = start->epoch - 1;
     p2p_err err = train_flush(net, TRAIN_PARAMETERS, r->error);
     if (!err) err = train_flush(net, TRAIN_STATISTICS, r->error);
     if (!err) err = train_flush(net, TRAIN_FIRST_STATE, r->error);
@@ -209,9 +214,15 @@ bool train__finished(const train_settings *s, uint64_t step, uint64_t epoch)
     return epoch > epochs;
 }
 
+bool train__waited_enough(const train_settings *s, uint64_t best_epoch, uint64_t epoch)
+{
+    return s->patience && best_epoch && epoch >= best_epoch + s->patience;
+}
+
 static bool finished(const train_runner *r)
 {
-    return r->hook_stopped || train__finished(r->settings, r->step, r->epoch);
+    return r->hook_stopped || train__finished(r->settings, r->step, r->epoch) ||
+           train__waited_enough(r->settings, r->best_epoch, r->scored);
 }
 
 /* After the epoch before r->epoch, or what there was of r->epoch. */
@@ -234,6 +245,49 @@ static void say_dropped(train_runner *r)
                r->position, count);
 }
 
+/* All ranks, of which the first writes. */
+static p2p_err write_weights(train_runner *r, const char *path, p2p_err *failed)
+{
+    p2p_err err = r->shard ? train__shard_collect(r->shard, 0, r->error) : P2P_OK;
+    if (err) return err;
+    const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
+    const float *statistics = train_map(r->network, TRAIN_STATISTICS, r->error);
+    if (!parameters || !statistics) return P2P_ERR_SYS;
+    *failed = P2P_OK;
+    if (r->rank != 0) return P2P_OK;
+    *failed = train_save_weights(path, r->job->model, parameters, statistics, r->network->batches, r->error);
+    if (*failed) train__clear_bar(r);
+    if (*failed) fprintf(stderr, "train: the weights were not saved: %s\n", r->error->text);
+    return P2P_OK;
+}
+
+static p2p_err save_at_end(train_runner *r)
+{
+    p2p_err failed;
+    if (!r->settings->save) return P2P_OK;
+    p2p_err err = write_weights(r, r->settings->save, &failed);
+    if (!err && failed) r->save_failed = failed;
+    return err;
+}
+
+/* With --patience: is this the best score so far? Its weights are kept as well. */
+static p2p_err note_score(train_runner *r, uint64_t epoch, const train_score *score)
+{
+    char path[PATH_MAX];
+    p2p_err failed;
+    r->scored = epoch;
+    if (!r->settings->patience || (r->best_epoch && score->correct <= r->best_correct)) return P2P_OK;
+    r->best_epoch = epoch;
+    r->best_correct = score->correct;
+    train__keep_best(r);
+    if (!r->settings->out) return P2P_OK;
+    if (snprintf(path, sizeof path, "%s/" TRAIN_BEST_FILE, r->settings->out) >= (int)sizeof path) return P2P_ERR_ARG;
+    p2p_err err = write_weights(r, path, &failed);
+    if (!err && failed) r->best_failed = true;
+    if (!err && r->shard) train__shard_divide(r->shard);
+    return err;
+}
+
 /* One epoch, or what the limit of steps leaves of it; then the score, and a checkpoint. */
 static p2p_err train_and_score(train_runner *r, train_score *score)
 {
@@ -251,28 +305,25 @@ static p2p_err train_and_score(train_runner *r, train_score *score)
         r->position = 0;
         r->loss_sum = 0;
     }
-    if (!r->stopping) err = evaluate(r, finished(r), &report);
+    bool last = finished(r) || train__waited_enough(r->settings, r->best_epoch, report.epoch); /* or it may be */
+    if (!r->stopping) err = evaluate(r, last, &report);
     if (err) return err;
     if (!r->stopping) {
         train__report_epoch(r, &report);
         *score = report.score;
+        err = note_score(r, report.epoch, score);
+        if (err) return err;
     }
     return checkpoint_is_due(r) ? train__checkpoint(r) : P2P_OK;
 }
 
-static p2p_err save_at_end(train_runner *r)
+static void say_best(train_runner *r)
 {
-    if (r->shard && !r->settings->save) return P2P_OK;
-    p2p_err err = r->shard ? train__shard_collect(r->shard, 0, r->error) : P2P_OK;
-    if (err) return err;
-    const float *parameters = train_map(r->network, TRAIN_PARAMETERS, r->error);
-    const float *statistics = train_map(r->network, TRAIN_STATISTICS, r->error);
-    if (!parameters || !statistics) return P2P_ERR_SYS;
-    if (r->rank != 0 || !r->settings->save) return P2P_OK;
-    err = train_save_weights(r->settings->save, r->job->model, parameters, statistics, r->network->batches, r->error);
-    if (err) fprintf(stderr, "train: the weights were not saved: %s\n", r->error->text);
-    if (err) r->save_failed = err;
-    return P2P_OK;
+    train__clear_bar(r);
+    train__say(r, "no better for %" PRIu64 " epoch%s: the best was epoch %" PRIu64 ", with %.2f%%%s%s\n",
+               r->settings->patience, r->settings->patience == 1 ? "" : "s", r->best_epoch,
+               100 * train__share_of(r->best_correct, r->data.test.count), r->settings->out ? "; its weights: " : "",
+               r->settings->out ? TRAIN_BEST_FILE : "");
 }
 
 static p2p_err score_before(train_runner *r, train_score *score)
@@ -295,6 +346,7 @@ static p2p_err run_generation(train_runner *r, train_score *score)
     if (before) err = score_before(r, score);
     if (before && r->stopping) return err;
     while (!err && (r->owed || (!finished(r) && !r->stopping))) err = train_and_score(r, score);
+    if (!err && train__waited_enough(r->settings, r->best_epoch, r->scored)) say_best(r);
     if (!err) err = save_at_end(r);
     return err ? err : train__keep_end(r);
 }
@@ -352,7 +404,7 @@ p2p_err train__run_once(p2p_comm *comm, const train_job *job, train_start *start
     p2p_err err = run(&r, &last.score);
     if (err && r.hook_ended) save_for_hook(&r);
     end(&r);
-    last.saved = !r.save_failed && !r.metrics_failed;
+    last.saved = !r.save_failed && !r.metrics_failed && !r.best_failed;
     last.stopped = r.stopping;
     last.checkpoint = r.checkpoint && r.checkpoint == r.step;
     last.step = r.step;

@@ -75,7 +75,8 @@ typedef struct {
 
     /* How far the run is. */
     uint64_t step, epoch, position, examples;
-    double loss_sum; /* of the epoch's images so far */
+    double loss_sum;                           /* of the epoch's images so far */
+    uint64_t best_epoch, best_correct, scored; /* as in train_start; the last epoch that has a score */
 
     /* With --repair (repair.c): */
     train_kept *kept;             /* NULL: without */
@@ -114,6 +115,7 @@ typedef struct {
     bool checked;        /* there was no run in it that must not be replaced, or it has been written to already */
     p2p_err save_failed; /* something could not be written; it has been reported */
     bool metrics_failed; /* as well */
+    bool best_failed;    /* and this */
     bool hook_ended;     /* a hook ended the training, with an error */
     bool hook_stopped;   /* with TRAIN_STOP, and all know */
     bool stopping;       /* a rank has been asked to stop, and all know */
@@ -225,6 +227,8 @@ size_t train__least_memory(const train_job *job);
 
 /* run.c: is there nothing left to do after so many steps, in this epoch? */
 bool train__finished(const train_settings *settings, uint64_t step, uint64_t epoch);
+/* --patience: has it been that many epochs, up to this one, without a better score? */
+bool train__waited_enough(const train_settings *settings, uint64_t best_epoch, uint64_t epoch);
 
 /* run.c: train_run for a process that trains once. Of *start, which is that of the job, only the numbers are left;
  * NULL: it stays as it is. */
@@ -239,6 +243,7 @@ p2p_err train__epoch(train_runner *r);
  * one), before this rank sends its gradients. The end: when all ranks have done and saved everything. */
 p2p_err train__keep_open(train_runner *r);
 p2p_err train__keep_shard(train_runner *r);
+void train__keep_best(train_runner *r);    /* the epoch with the best score */
 void train__keep_checked(train_runner *r); /* that of rank 0, train__check_first */
 p2p_err train__keep_begin(train_runner *r);
 p2p_err train__keep_step(train_runner *r, size_t images, size_t own);

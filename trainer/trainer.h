@@ -388,7 +388,9 @@ typedef struct {
     uint64_t position; /* images of it that have been seen, by all ranks together */
     uint64_t examples; /* seen in all */
     double loss_sum;   /* of the epoch under way */
-    uint64_t metrics;  /* bytes of metrics.jsonl that belong to it */
+    uint64_t best_epoch,
+        best_correct; /* the epoch with the best score so far, and its right answers; 0: none is known */
+    uint64_t metrics; /* bytes of metrics.jsonl that belong to it */
 } train_start;
 
 /* Write the weights to a file, durably: at any time the complete old file or the complete new one exists. */
@@ -430,6 +432,7 @@ typedef struct {
     const char *init, *save, *resume, *out, *dump_logits; /* files and folders; NULL: none */
     bool overwrite;                                       /* out: a run that is there already is replaced */
     uint64_t save_steps, save_epochs; /* a checkpoint after so many steps, or epochs; 0 and 0: after every epoch */
+    uint64_t patience;                /* ends after so many epochs without a better score; 0: goes on to the end */
     const char *plot;                 /* a folder for pictures of the run in `out`; NULL: none */
     const char *trace;                /* a file for a trace of the run; NULL: PAIRWISE_TRACE, else none */
     int repair; /* new processes for ranks that die; 0: a death ends the run. As p2p_options.repair, which is needed too.

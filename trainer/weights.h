@@ -7,12 +7,15 @@
 
 /* The parts of a checkpoint's file name and metadata that both sides must know. */
 #define TRAIN_MODEL_FILE "model.safetensors"
+#define TRAIN_BEST_FILE "best.safetensors" /* weights only: of --patience */
 #define TRAIN_STATE_FILE "optimizer-%llu.safetensors"
 #define TRAIN_STATE_NOTE "pairwise.optimizer_file"
 #define TRAIN_ERROR_NAME "error.%zu" /* of a rank: what compression has not sent yet of its gradients */
 #define TRAIN_FACTORS_NAME "powersgd.factors"
 #define TRAIN_SCHEDULE_NOTE "pairwise.schedule"
-#define TRAIN_NESTEROV_NOTE "pairwise.nesterov" /* of sgd */
+#define TRAIN_NESTEROV_NOTE "pairwise.nesterov"     /* of sgd */
+#define TRAIN_BEST_EPOCH_NOTE "pairwise.best_epoch" /* of --patience */
+#define TRAIN_BEST_NOTE "pairwise.best_correct"
 enum { TRAIN_NOTES = 24, TRAIN_NOTE_ROOM = 160 };
 
 /* train_save_weights with metadata. */
