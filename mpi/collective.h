@@ -37,6 +37,12 @@ typedef struct mpi__blocks {
 /* Either all blocks have one type, and displacements count its extent; or each has its own, and they count bytes. */
 int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int counts[], const int displacements[],
                      MPI_Datatype datatype, const MPI_Datatype datatypes[], bool receives);
+/* apart.c: blocks of dense types lie apart from each other. */
+int mpi__check_each_apart(mpi__comm *c, const mpi__blocks *b);
+/* These elements lie apart from all blocks. instead: what stands for the same memory on both sides. */
+int mpi__check_apart(mpi__comm *c, const mpi__blocks *b, const mpi__type *type, const void *buf, size_t count,
+                     const char *instead);
+int mpi__check_blocks_apart(mpi__comm *c, const mpi__blocks *out, const mpi__blocks *in);
 /* All blocks have `count` elements, side by side. */
 int mpi__blocks_alike(mpi__comm *c, mpi__blocks *b, const void *buf, int count, MPI_Datatype datatype, bool receives);
 /* Where each pair of ranks has types of its own: the kinds of blocks (p2p_fingerprint). free() it; NULL: no memory. */

@@ -194,6 +194,7 @@ static int gather(const char *name, const side *out, const side *in, int root, M
     }
     if (!code && at_root && st)
         code = mpi__check_same(c, st, (size_t)out->count, p->in.types[c->rank], p->in.elements[c->rank]);
+    if (!code && at_root && st) code = mpi__check_apart(c, &p->in, st, out->buf, (size_t)out->count, "send");
     if (code) return refuse(c, p, code);
     p->unpacks = at_root;
     if (st) mpi__watch_data(&p->watch, true, st, out->buf, (size_t)out->count);
@@ -270,6 +271,7 @@ static int scatter(const char *name, const side *out, const side *in, int root, 
     }
     if (!code && at_root && rt)
         code = mpi__check_same(c, p->out.types[root], p->out.elements[root], rt, (size_t)in->count);
+    if (!code && at_root && rt) code = mpi__check_apart(c, &p->out, rt, in->buf, (size_t)in->count, "receive");
     if (code) return refuse(c, p, code);
     if (at_root) mpi__blocks_pack(&p->out);
     if (at_root) mpi__watch_blocks(&p->watch, true, &p->out);
@@ -319,6 +321,7 @@ static int all_to_all(const char *name, const side *out, const side *in, MPI_Com
     if (!code && !in_place)
         code = mpi__check_same(c, p->out.types[c->rank], p->out.elements[c->rank], p->in.types[c->rank],
                                p->in.elements[c->rank]);
+    if (!code && !in_place) code = mpi__check_blocks_apart(c, &p->out, &p->in);
     if (!code && in->types && !(p->kinds = mpi__block_kinds(c, &p->out, &p->in))) code = mpi__no_memory(c);
     if (code) return refuse(c, p, code);
     mpi__blocks_pack(&p->out);

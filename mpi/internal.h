@@ -411,6 +411,8 @@ void mpi__touched(uintptr_t at, size_t bytes, bool writes, const void *from, boo
 void mpi__freed(uintptr_t at, size_t bytes, const char *how, const void *from);
 /* heap.c, if mpicc has linked it; NULL: nothing is known of the heap. The block that has this byte: false if there is none. */
 extern bool (*mpi__block_of)(uintptr_t at, uintptr_t *begin, uintptr_t *end);
+/* Does one of these elements have one of the bytes? */
+bool mpi__have(const mpi__type *type, const char *buf, size_t count, uintptr_t at, size_t bytes);
 /* An open one that has one of these bytes, and may not be accessed so; NULL: there is none. */
 mpi__region *mpi__region_at(uintptr_t at, size_t bytes, bool writes);
 

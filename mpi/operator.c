@@ -407,6 +407,10 @@ API(Reduce_local)(const void *inbuf, void *inoutbuf, int count, MPI_Datatype dat
     if (!code && !op) code = mpi__wrong(c, MPI_ERR_OP, P2P_ARGUMENT_OPERATOR, "this is no operator");
     const char *problem = code ? NULL : mpi__op_problem(op, t);
     if (problem) code = mpi__wrong(c, MPI_ERR_OP, P2P_ARGUMENT_OPERATOR, "%s", problem);
+    size_t bytes = code ? 0 : (size_t)count * t->size;
+    if (bytes && mpi__is_one_piece(t, (size_t)count) &&
+        mpi__have(t, inoutbuf, (size_t)count, (uintptr_t)mpi__data(t, inbuf), bytes))
+        code = mpi__mistake(c, MPI_ERR_BUFFER, "buffer_conflict", "the two buffers overlap" MPI__TRY "a copy of one");
     if (code) return mpi__end(c, code);
     MPI_Count large_count = count;
     if (op->large) {

@@ -77,8 +77,7 @@ static bool meet(uintptr_t a, size_t bytes, uintptr_t b, size_t more)
     return a < b + more && b < a + bytes;
 }
 
-/* Does one of these elements have one of the bytes? */
-static bool have(const mpi__type *t, const char *buf, size_t count, uintptr_t at, size_t bytes)
+bool mpi__have(const mpi__type *t, const char *buf, size_t count, uintptr_t at, size_t bytes)
 {
     if (t->dense) return meet((uintptr_t)mpi__data(t, buf), count * t->size, at, bytes);
     ptrdiff_t from = (ptrdiff_t)(at - (uintptr_t)buf) - t->true_lb; /* the first element's first byte is 0 */
@@ -97,9 +96,9 @@ static bool have(const mpi__type *t, const char *buf, size_t count, uintptr_t at
 static bool conflicts(const mpi__region *r, uintptr_t at, size_t bytes, bool writes)
 {
     if (!meet(r->begin, r->end - r->begin, at, bytes) || (!writes && !r->received)) return false;
-    if (r->is_status || (r->type && have(r->type, r->buf, r->count, at, bytes))) return true;
+    if (r->is_status || (r->type && mpi__have(r->type, r->buf, r->count, at, bytes))) return true;
     for (int q = 0; r->blocks && q < r->blocks->ranks; q++)
-        if (have(r->blocks->types[q], r->blocks->buf + r->blocks->places[q], r->blocks->elements[q], at, bytes))
+        if (mpi__have(r->blocks->types[q], r->blocks->buf + r->blocks->places[q], r->blocks->elements[q], at, bytes))
             return true;
     return false;
 }

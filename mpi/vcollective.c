@@ -5,33 +5,6 @@
 
 #include "mpi/collective.h"
 
-static bool blocks_meet(const mpi__blocks *b, int p, int q)
-{
-    const char *x = mpi__data(b->types[p], b->buf + b->places[p]), *y = mpi__data(b->types[q], b->buf + b->places[q]);
-    if (!b->counts[p] || !b->counts[q]) return false;
-    return b->types[p]->dense && b->types[q]->dense && x < y + b->counts[q] && y < x + b->counts[p];
-}
-
-/* Of blocks of dense types. */
-static int check_apart(mpi__comm *c, const mpi__blocks *b)
-{
-    int last = -1; /* that is not empty */
-    bool ascends = true;
-    for (int q = 0; q < b->ranks && ascends; q++) {
-        if (!b->counts[q]) continue;
-        ascends = last < 0 || b->places[q] >= b->places[last] + (ptrdiff_t)b->counts[last];
-        last = q;
-    }
-    for (int p = 0; !ascends && p < b->ranks; p++)
-        for (int q = 0; q < p; q++)
-            if (blocks_meet(b, p, q))
-                return mpi__mistake(c, MPI_ERR_BUFFER, "buffer_conflict",
-                                    "the blocks of ranks %d and %d overlap in the receive buffer" MPI__TRY
-                                    "displacements that are at least a block apart",
-                                    q, p);
-    return MPI_SUCCESS;
-}
-
 static int allot(mpi__comm *c, mpi__blocks *b, const void *buf)
 {
     size_t ranks = (size_t)c->size;
@@ -80,7 +53,7 @@ int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int co
     for (int q = 0; q < c->size && !code; q++)
         code = add_block(c, b, q, counts[q], displacements[q], datatypes != NULL, datatypes ? datatypes[q] : datatype,
                          receives);
-    if (!code && receives) code = check_apart(c, b);
+    if (!code && receives) code = mpi__check_each_apart(c, b);
     return complete(c, b, code);
 }
 
@@ -132,6 +105,7 @@ API(Gatherv)
     if (!code && at_root) code = mpi__blocks_open(c, &in, recvbuf, recvcounts, displs, recvtype, NULL, true);
     if (!code && at_root && !in_place)
         code = mpi__check_same(c, st, (size_t)sendcount, in.types[root], in.elements[root]);
+    if (!code && at_root && !in_place) code = mpi__check_apart(c, &in, st, sendbuf, (size_t)sendcount, "send");
     if (!code && !in_place) code = mpi__piece_out(c, st, sendbuf, (size_t)sendcount, &out);
     if (!code && in_place) {
         mpi__blocks_pack(&in);
@@ -170,6 +144,7 @@ API(Scatterv)
     if (!code && at_root) code = mpi__blocks_open(c, &out, sendbuf, sendcounts, displs, sendtype, NULL, false);
     if (!code && at_root && !in_place)
         code = mpi__check_same(c, out.types[root], out.elements[root], rt, (size_t)recvcount);
+    if (!code && at_root && !in_place) code = mpi__check_apart(c, &out, rt, recvbuf, (size_t)recvcount, "receive");
     if (!code && at_root) mpi__blocks_pack(&out);
     if (!code && !in_place) code = mpi__piece_in(c, rt, recvbuf, (size_t)recvcount, &in);
     if (!code && in_place) {
@@ -208,6 +183,7 @@ API(Allgatherv)
     if (sendbuf != MPI_IN_PLACE) code = mpi__check_data(c, sendbuf, sendcount, sendtype, &st);
     if (!code) code = mpi__blocks_open(c, &in, recvbuf, recvcounts, displs, recvtype, NULL, true);
     if (!code && st) code = mpi__check_same(c, st, (size_t)sendcount, in.types[c->rank], in.elements[c->rank]);
+    if (!code && st) code = mpi__check_apart(c, &in, st, sendbuf, (size_t)sendcount, "send");
     if (!code && st) code = mpi__piece_out(c, st, sendbuf, (size_t)sendcount, &out);
     if (!code && !st) {
         mpi__blocks_pack(&in);
@@ -255,6 +231,7 @@ static int all_to_all(const char *name, const void *sendbuf, const int sendcount
                         : mpi__blocks_open(c, &out, sendbuf, sendcounts, sdispls, sendtype, sendtypes, false);
     if (!code && !in_place)
         code = mpi__check_same(c, out.types[c->rank], out.elements[c->rank], in.types[c->rank], in.elements[c->rank]);
+    if (!code && !in_place) code = mpi__check_blocks_apart(c, &out, &in);
     uint16_t *kinds = !code && recvtypes ? mpi__block_kinds(c, &out, &in) : NULL;
     if (!code && recvtypes && !kinds) code = mpi__no_memory(c);
     if (code) {

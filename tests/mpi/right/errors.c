@@ -164,6 +164,32 @@ static void statuses(void)
     }
 }
 
+/* What is sent and what is received lie apart: also in collectives of any lengths, and in those with a request. */
+static void overlaps(void)
+{
+    int x[8] = {0}, one = 1, none = 0, two = 2;
+    MPI_Comm self;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_SELF, &self);
+    MPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
+    assert(MPI_Gatherv(x, 1, MPI_INT, x, &one, &none, MPI_INT, 0, self) == MPI_ERR_BUFFER);
+    assert(MPI_Gatherv(x + 1, 2, MPI_INT, x, &two, &two, MPI_INT, 0, self) == MPI_ERR_BUFFER);
+    assert(MPI_Scatterv(x, &one, &two, MPI_INT, x + 2, 1, MPI_INT, 0, self) == MPI_ERR_BUFFER);
+    assert(MPI_Allgatherv(x, 2, MPI_INT, x, &two, &one, MPI_INT, self) == MPI_ERR_BUFFER);
+    assert(MPI_Alltoallv(x, &two, &none, MPI_INT, x, &two, &one, MPI_INT, self) == MPI_ERR_BUFFER);
+    assert(MPI_Igather(x, 1, MPI_INT, x, 1, MPI_INT, 0, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Iscatter(x, 1, MPI_INT, x, 1, MPI_INT, 0, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Iallgather(x, 2, MPI_INT, x + 1, 2, MPI_INT, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Ialltoall(x, 2, MPI_INT, x + 1, 2, MPI_INT, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Ialltoallv(x, &two, &none, MPI_INT, x, &two, &one, MPI_INT, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Iallreduce(x, x, 1, MPI_INT, MPI_SUM, self, &request) == MPI_ERR_BUFFER);
+    assert(MPI_Reduce_local(x, x, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
+    assert(MPI_Gatherv(x, 1, MPI_INT, x, &one, &one, MPI_INT, 0, self) == MPI_SUCCESS); /* beside each other */
+    assert(MPI_Alltoallv(x, &two, &none, MPI_INT, x, &two, &two, MPI_INT, self) == MPI_SUCCESS);
+    assert(MPI_Reduce_local(x, x + 1, 1, MPI_INT, MPI_SUM) == MPI_SUCCESS);
+    MPI_Comm_free(&self);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -175,6 +201,7 @@ int main(int argc, char **argv)
     names();
     infos();
     statuses();
+    overlaps();
     assert(MPI_Finalize() == MPI_SUCCESS);
     return 0;
 }
