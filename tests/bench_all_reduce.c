@@ -39,6 +39,7 @@ static void run_bench(const char *options, process_result *result)
     char line[512];
 
     snprintf(line, sizeof line, "exec $T/../bench/all_reduce %s", options);
+    setenv("COLUMNS", "200", 1); /* whole tables */
     shell_run(line, NULL, result);
 }
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/util/bandwidth.h"
+#include "bench/util/wide.h"
 
 /* ---- Numbers ---- */
 
@@ -184,7 +186,12 @@ static const report_column wall_column = {"wall", "(us)", 9, 1, true};
 
 enum { PEOPLE_COUNT = sizeof people_columns / sizeof *people_columns, P99 = 7 };
 
-static void print_line(report *out, const comparison *c, size_t size, size_t algorithm)
+/* Where there is no room for all columns, these. */
+static const int few[] = {0, 5, 6, 7, 8, 9, 10, 13};
+
+enum { FEW = sizeof few / sizeof *few, ALGORITHM = 5 };
+
+static void print_line(report *out, const comparison *c, size_t size, size_t algorithm, bool narrow)
 {
     const comparison_cell *cell = &c->cells[size][algorithm];
     double us = comparison_time_us(c, size, algorithm), algbw = bandwidth_GBps(c->bytes[size], us),
@@ -211,7 +218,30 @@ static void print_line(report *out, const comparison *c, size_t size, size_t alg
     };
     if (c->hosts > 1) cells[PEOPLE_COUNT - 1] = (report_cell){NULL, (double)cell->left};
 
+    for (int i = 0; narrow && i < FEW; i++) cells[i] = cells[few[i]];
     report_row(out, cells);
+}
+
+static int width_of(const report_column *shown, size_t count)
+{
+    int width = 0;
+    for (size_t i = 0; i < count; i++) width += shown[i].width + 1;
+    return width;
+}
+
+static int longest_name(const comparison *c, int least)
+{
+    for (size_t a = 0; a < c->algorithm_count; a++)
+        if ((int)strlen(c->algorithms[a]) > least) least = (int)strlen(c->algorithms[a]);
+    return least;
+}
+
+/* True if only few of them have room. */
+static bool leave_out(report_column *shown)
+{
+    if (width_of(shown, PEOPLE_COUNT) <= wide_columns()) return false;
+    for (int i = 0; i < FEW; i++) shown[i] = shown[few[i]];
+    return true;
 }
 
 static void print_lines(const comparison *c)
@@ -222,10 +252,16 @@ static void print_lines(const comparison *c)
     memcpy(shown, people_columns, sizeof shown);
     if (c->network) shown[P99] = wall_column;
     if (c->hosts > 1) shown[PEOPLE_COUNT - 1] = (report_column){"bytes", "left host", 10, 0, true};
-    report_begin(&out, REPORT_TABLE, shown, PEOPLE_COUNT);
+    shown[ALGORITHM].width = longest_name(c, shown[ALGORITHM].width);
+    bool narrow = leave_out(shown);
+    report_begin(&out, REPORT_TABLE, shown, narrow ? FEW : PEOPLE_COUNT);
     for (size_t s = 0; s < c->size_count; s++)
-        for (size_t a = 0; a < c->algorithm_count; a++) print_line(&out, c, s, a);
+        for (size_t a = 0; a < c->algorithm_count; a++) print_line(&out, c, s, a, narrow);
     report_end(&out);
+    if (narrow)
+        printf("# Wider, there are also count, type, operator and root, what was sent, and the model: COLUMNS=%d, or "
+               "--csv.\n",
+               width_of(people_columns, PEOPLE_COUNT) + longest_name(c, 0));
 }
 
 /* One line a size: time, and how many times as fast as naive, for each algorithm. */
@@ -237,16 +273,20 @@ static void print_side_by_side(const comparison *c)
     report out;
 
     for (size_t a = 0; a < n; a++) {
-        shown[1 + 2 * a] = (report_column){c->algorithms[a], "(us)", 10, 1, true};
+        int width = (int)strlen(c->algorithms[a]);
+        shown[1 + 2 * a] = (report_column){c->algorithms[a], "(us)", width > 10 ? width : 10, 1, true};
         shown[2 + 2 * a] = (report_column){"", "x naive", 7, 2, true};
     }
-    report_begin(&out, REPORT_TABLE, shown, 1 + 2 * n);
+    bool narrow = width_of(shown, 1 + 2 * n) > wide_columns(); /* only times, which are compared above */
+    for (size_t a = 0; narrow && a < n; a++) shown[1 + a] = shown[1 + 2 * a];
+    report_begin(&out, REPORT_TABLE, shown, narrow ? 1 + n : 1 + 2 * n);
     for (size_t s = 0; s < c->size_count; s++) {
         cells[0].number = (double)c->bytes[s];
         for (size_t a = 0; a < n; a++) {
             cells[1 + 2 * a] = (report_cell){NULL, comparison_time_us(c, s, a)};
             cells[2 + 2 * a] = (report_cell){comparison_factor(c, s, a) > 0 ? NULL : "-", comparison_factor(c, s, a)};
         }
+        for (size_t a = 0; narrow && a < n; a++) cells[1 + a] = cells[1 + 2 * a];
         report_row(&out, cells);
     }
     report_end(&out);
@@ -268,10 +308,23 @@ static void print_for_people(const comparison *c)
     printf("# wrong elements: %llu\n", (unsigned long long)comparison_wrong(c));
 }
 
+/* All that is written meanwhile is kept, and then printed as wide as there is room. */
+static void print_wrapped(const comparison *c)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *kept = open_memstream(&text, &bytes), *output = stdout;
+    if (kept) stdout = kept;
+    print_for_people(c);
+    stdout = output;
+    if (kept && fclose(kept) == 0) wide_print(text);
+    free(text);
+}
+
 void comparison_print(const comparison c[], size_t worlds, report_format format)
 {
     if (format != REPORT_TABLE) print_records(c, worlds, format);
-    for (size_t w = 0; w < worlds && format == REPORT_TABLE; w++) print_for_people(&c[w]);
+    for (size_t w = 0; w < worlds && format == REPORT_TABLE; w++) print_wrapped(&c[w]);
 }
 
 static void write_line(FILE *file, const comparison *c, size_t size, size_t algorithm)

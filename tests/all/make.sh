@@ -13,6 +13,8 @@ check "make help fits 80 columns" fits make help
 for program in launch replay demo learn mpicc mpirun bench/all_reduce bench/ping_pong; do
     check "$program --help likewise" fits "$B/$program" --help
 done
+check "the tables of bench/all_reduce likewise" fits "$B/bench/all_reduce" --max 64 --iters 2
+check "on two hosts likewise" fits "$B/bench/all_reduce" --max 64 --iters 2 --network 10GbE,hosts=2
 check "the board likewise" fits "$B/learn" list
 check "an explanation likewise" fits "$B/learn" test 08 --instead tests/mutants/08_broadcast/zeroes.c --work "$work/built"
 check "make test EX= is an error" says "EX= is empty; which exercise" status 2 make test EX=
