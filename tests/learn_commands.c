@@ -495,6 +495,7 @@ Test(learn_commands, grade_called_wrongly)
     refuses(2, "$L grade tests/submissions --seed x", "--seed is a whole number");
     refuses(2, "$L grade tests/submissions --limit 0", "--limit is a number above 0");
     refuses(2, "$L grade tests/submissions --exercise 99", "there is no exercise \"99\"");
+    refuses(2, "$L grade tests/submissions --jobs 0", "--jobs is a number above 0");
 }
 
 Test(learn_commands_long, grade_takes_what_handin_packs)

@@ -20,8 +20,8 @@ typedef struct {
 
 enum { LEARN_MOST_JOBS = 64 };
 
-/* The secret that belongs to the seed in this checkout. False with a message. */
-bool learn_secret(learn_class *class);
+/* Set the secret that belongs to the seed in this checkout. Where no key can be kept there, a message says so. */
+void learn_secret(learn_class *class);
 
 /* On standard output: which submissions are equal, if any are. */
 void learn_print_alike(const learn_class *class, const json_t *grades);

@@ -44,21 +44,22 @@ static bool put_key(uint64_t key)
     return good;
 }
 
-bool learn_secret(learn_class *class)
+/* A key that is there and cannot be read, as one that root has drawn, is replaced by nothing. */
+void learn_secret(learn_class *class)
 {
     uint64_t key = 0;
     class->secret = 0;
-    if (!class->seed) return true; /* what learners get */
-    if (!read_key(&key)) {
-        if (getrandom(&key, sizeof key, 0) != sizeof key) return false;
-        if (!put_key(key))
-            fprintf(stderr,
-                    "learn grade: %s cannot be written (%s), so the next time --seed %" PRIu64
-                    " makes other data; nothing else is different\n",
-                    KEY, strerror(errno), class->seed);
-        else if (!read_key(&key))
-            return fprintf(stderr, "learn grade: %s holds no key: delete it, and a new one is drawn\n", KEY) < 0;
+    if (!class->seed || read_key(&key)) {
+        if (class->seed) class->secret = learn_key(key ? key : 1, class->seed, 0);
+        return;
     }
+    while (getrandom(&key, sizeof key, 0) != sizeof key) continue;
+    bool put = put_key(key);
+    if (!put || !read_key(&key))
+        fprintf(stderr,
+                "learn grade: %s cannot be %s (%s), so the next time --seed %" PRIu64
+                " makes other data; nothing else is "
+                "different\n",
+                KEY, put ? "read" : "written", strerror(errno), class->seed);
     class->secret = learn_key(key ? key : 1, class->seed, 0);
-    return true;
 }
