@@ -226,17 +226,30 @@ API(Unpack)
     return mpi__end(c, MPI_SUCCESS);
 }
 
-API(Pack_size)(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+static int pack_size(const char *name, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, const void *size,
+                     MPI_Count *bytes)
 {
     mpi__comm *c;
     mpi__type *t;
-    int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = "MPI_Pack_size"});
+    int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (!code) code = mpi__place(c, size, "size");
     if (code) return code;
     code = mpi__check_type(c, datatype, &t);
     if (!code && incount < 0)
-        code = mpi__wrong(c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %d is negative", incount);
-    size_t bytes = code ? 0 : (size_t)incount * t->size;
-    if (!code) *size = bytes > INT32_MAX ? MPI_UNDEFINED : (int)bytes;
+        code = mpi__wrong(c, MPI_ERR_COUNT, P2P_ARGUMENT_COUNT, "a count of %lld is negative", (long long)incount);
+    if (!code) *bytes = incount * (MPI_Count)t->size;
     return mpi__end(c, code);
+}
+
+API(Pack_size)(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    MPI_Count bytes = 0;
+    int code = pack_size("MPI_Pack_size", incount, datatype, comm, size, &bytes);
+    if (!code) *size = bytes > INT32_MAX ? MPI_UNDEFINED : (int)bytes;
+    return code;
+}
+
+API(Pack_size_c)(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return pack_size("MPI_Pack_size_c", incount, datatype, comm, size, size);
 }

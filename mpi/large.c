@@ -360,14 +360,6 @@ API(Gatherv_c)
     return code;
 }
 
-API(Get_count_c)(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    int count_ = 0;
-    int code = PMPI_Get_count(status, datatype, &count_);
-    if (!code) *count = count_;
-    return code;
-}
-
 API(Iallgather_c)
 (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
@@ -620,15 +612,6 @@ API(Isendrecv_replace_c)
     return fits(count)
                ? PMPI_Isendrecv_replace(buf, (int)count, datatype, dest, sendtag, source, recvtag, comm, request)
                : too_many("MPI_Isendrecv_replace_c");
-}
-
-API(Pack_size_c)(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-    int size_ = 0;
-    if (!fits(incount)) return too_many("MPI_Pack_size_c");
-    int code = PMPI_Pack_size((int)incount, datatype, comm, &size_);
-    if (!code) *size = size_;
-    return code;
 }
 
 API(Recv_c)(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)

@@ -40,12 +40,13 @@ static uint64_t bytes_of(const MPI_Status *status)
     return bytes;
 }
 
-API(Get_count)(const MPI_Status *status, MPI_Datatype datatype, int *count)
+static int get_count(const char *name, const MPI_Status *status, MPI_Datatype datatype, const void *place,
+                     MPI_Count *count)
 {
     mpi__comm *c;
     mpi__type *type;
-    int code = mpi__begin_local(&c, "MPI_Get_count");
-    if (!code) code = mpi__place(c, count, "count");
+    int code = mpi__begin_local(&c, name);
+    if (!code) code = mpi__place(c, place, "count");
     if (code) return code;
     code = mpi__check_pointer(c, status, "status");
     if (!code) code = mpi__check_type(c, datatype, &type);
@@ -54,8 +55,21 @@ API(Get_count)(const MPI_Status *status, MPI_Datatype datatype, int *count)
     if (!type->size)
         *count = bytes ? MPI_UNDEFINED : 0;
     else
-        *count = bytes % type->size || bytes / type->size > INT32_MAX ? MPI_UNDEFINED : (int)(bytes / type->size);
+        *count = bytes % type->size ? MPI_UNDEFINED : (MPI_Count)(bytes / type->size);
     return mpi__end(c, MPI_SUCCESS);
+}
+
+API(Get_count)(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    MPI_Count found = 0;
+    int code = get_count("MPI_Get_count", status, datatype, count, &found);
+    if (!code) *count = found > INT32_MAX ? MPI_UNDEFINED : (int)found;
+    return code;
+}
+
+API(Get_count_c)(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return get_count("MPI_Get_count_c", status, datatype, count, count);
 }
 
 static int get_elements(const char *name, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)

@@ -121,9 +121,18 @@ static void sizes(void)
     const MPI_Datatype types[] = {MPI_SHORT_INT, MPI_CHAR};
     int bytes;
     MPI_Aint lb, extent;
+    MPI_Count many, again;
     MPI_Datatype made;
+    MPI_Status s;
     MPI_Pack_size(INT_MAX, MPI_DOUBLE, MPI_COMM_WORLD, &bytes);
     assert(bytes == MPI_UNDEFINED);
+    MPI_Pack_size_c(INT_MAX, MPI_DOUBLE, MPI_COMM_WORLD, &many);
+    assert(many == INT_MAX * (MPI_Count)sizeof(double));
+    MPI_Status_set_elements_x(&s, MPI_DOUBLE, many);
+    MPI_Get_count(&s, MPI_DOUBLE, &bytes);
+    assert(bytes == MPI_UNDEFINED);
+    MPI_Get_count_c(&s, MPI_DOUBLE, &again);
+    assert(again == many);
     MPI_Type_create_struct(2, lengths, places, types, &made);
     MPI_Type_get_extent(made, &lb, &extent);
     assert(extent == sizeof(struct pair));
