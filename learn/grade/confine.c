@@ -122,12 +122,12 @@ static bool limit(__rlimit_resource_t what, uint64_t value)
 static bool limit_all(const learn_sandbox *box, enum learn_step step)
 {
     bool run = step == LEARN_RUN;
-    struct rlimit space;
     /* The sanitizer reserves more memory than there is: in what the learner wrote, which is held by the control group, and
      * in this program when it is built with it, which then could not go on to start the compiler. */
 #ifdef __SANITIZE_ADDRESS__
     bool good = true;
 #else
+    struct rlimit space;
     bool good = getrlimit(RLIMIT_AS, &space) == 0; /* the grader has a bound of its own, which is not meant here */
     if (good) space.rlim_cur = space.rlim_max, good = setrlimit(RLIMIT_AS, &space) == 0;
     good = good && (run || limit(RLIMIT_AS, UINT64_C(4) << 30));

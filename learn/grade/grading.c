@@ -28,9 +28,6 @@ enum { MOST_DETAILS = 64 << 10 };
 
 enum { MOST_JOBS = LEARN_MOST_JOBS };
 
-/* What the process that checks may take for itself, whatever it is made to read. */
-static const rlim_t check_memory = (rlim_t)3 << 30;
-
 /* Ctrl-C: what has begun is cleaned up. */
 static volatile sig_atomic_t interrupted;
 
@@ -49,13 +46,15 @@ static json_t *grade_of(const char *verdict, const char *kind, const char *ran, 
 
 /* ---- In the process that checks ---- */
 
-/* The sanitizer reserves more. What it starts gets its own limits (confine.c). */
+/* What this process may take for itself, whatever it is made to read; the sanitizer reserves more. What it starts gets limits of
+ * its own (confine.c). */
 static void bound_memory(void)
 {
 #ifndef __SANITIZE_ADDRESS__
+    const rlim_t most = (rlim_t)3 << 30;
     struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_max < check_memory) return;
-    space.rlim_cur = check_memory;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_max < most) return;
+    space.rlim_cur = most;
     setrlimit(RLIMIT_AS, &space);
 #endif
 }
