@@ -148,7 +148,7 @@ static int make(const char *name, const mpi__plan *plan, MPI_Info info, MPI_Requ
     r->plan = p;
     r->name = name;
     r->persistent = r->collective = true;
-    p2p_layer_made(c->p2p, "request", &r->object.thing);
+    p2p_layer_made(c->p2p, "persistent", &r->object.thing);
     mpi__end(c, MPI_SUCCESS);
     p2p__here(r->file, r->line);
     code = mpi__split(c, name, 0, c->rank, &p->comm); /* where all ranks make it, in one order */

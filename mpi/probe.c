@@ -93,16 +93,19 @@ API(Probe)(int source, int tag, MPI_Comm comm, MPI_Status *status)
 
 API(Iprobe)(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
+    if (!flag) return mpi__place_ever("MPI_Iprobe", NULL, "flag");
     return probe("MPI_Iprobe", source, tag, comm, flag, NULL, status);
 }
 
 API(Mprobe)(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
+    if (!message) return mpi__place_ever("MPI_Mprobe", NULL, "message");
     return probe("MPI_Mprobe", source, tag, comm, NULL, message, status);
 }
 
 API(Improbe)(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
+    if (!flag || !message) return mpi__place_ever("MPI_Improbe", NULL, flag ? "message" : "flag");
     return probe("MPI_Improbe", source, tag, comm, flag, message, status);
 }
 

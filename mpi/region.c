@@ -10,7 +10,14 @@ const MPI_Request *mpi__stores;
 int mpi__collectives_pending;
 static mpi__region *regions;
 
-/* The bytes from the first to the last of these elements. */
+/* The bytes from the first of these elements to the last; of a type that goes down, those of one. */
+static size_t span(const mpi__type *t, size_t count)
+{
+    ptrdiff_t across = (ptrdiff_t)(count - 1) * t->extent;
+    return (size_t)((across > 0 ? across : 0) + t->true_extent);
+}
+
+/* The same, wherever they lie. */
 static void bounds(mpi__region *region, const mpi__type *t, const char *buf, size_t count)
 {
     if (!count || !t->size) return;
@@ -212,6 +219,7 @@ int mpi__check_unused(mpi__comm *c, const mpi__type *t, const void *buf, size_t 
 {
     size_t looked_at = 0;
     if (!count || !t->size) return MPI_SUCCESS;
+    p2p_layer_buffer(c->p2p, (const char *)buf + t->true_lb, span(t, count), writes);
     int short_of = mpi__looks && mpi__block_of ? check_room(c, t, buf, count, writes) : MPI_SUCCESS;
     if (short_of) return short_of;
     if (mpi__is_one_piece(t, count)) return check_bytes(c, mpi__data(t, buf), count * t->size, writes);

@@ -142,7 +142,7 @@ static int begin(const operation *o, MPI_Request *request)
         mpi__request_free(r);
     else
         *request = (MPI_Request)(void *)r;
-    if (!code && !r->p2p) p2p_layer_made(c->p2p, "request", &r->object.thing);
+    if (!code && !r->p2p) p2p_layer_made(c->p2p, r->persistent ? "persistent" : "request", &r->object.thing);
     return mpi__end(c, code);
 }
 

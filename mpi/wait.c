@@ -246,11 +246,13 @@ static int any(const char *name, int count, MPI_Request requests[], int *index, 
 
 API(Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
+    if (!index) return mpi__place_ever("MPI_Waitany", NULL, "index");
     return any("MPI_Waitany", count, requests, index, NULL, status);
 }
 
 API(Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+    if (!index || !flag) return mpi__place_ever("MPI_Testany", NULL, index ? "flag" : "index");
     *index = MPI_UNDEFINED;
     return any("MPI_Testany", count, requests, index, flag, status);
 }
@@ -258,6 +260,7 @@ API(Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Statu
 API(Test)(MPI_Request *request, int *flag, MPI_Status *status)
 {
     int index;
+    if (!flag) return mpi__place_ever("MPI_Test", NULL, "flag");
     return any("MPI_Test", 1, request, &index, flag, status);
 }
 
@@ -265,6 +268,7 @@ API(Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]
 {
     set s;
     bool done = true;
+    if (!flag) return mpi__place_ever("MPI_Testall", NULL, "flag");
     int code = open_set(&s, "MPI_Testall", count, requests);
     if (code) return code;
     expect_results(&s, true);
@@ -279,6 +283,7 @@ static int some(const char *name, int count, MPI_Request requests[], int *outcou
                 MPI_Status statuses[], bool waits)
 {
     set s;
+    if (!outcount || !indices) return mpi__place_ever(name, NULL, outcount ? "indices" : "outcount");
     int found = 0, code = open_set(&s, name, count, requests);
     if (code) return code;
     if (!s.live) {

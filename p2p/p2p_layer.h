@@ -325,6 +325,10 @@ uint32_t p2p_layer_sum(const void *buf, size_t bytes);
  * Inside a call; the cause then names that request. */
 p2p_err p2p_layer_check_buffer(p2p_comm *comm, const void *buf, size_t bytes, bool writes);
 
+/* The call that is open, or comes next, accesses these bytes of the program's: if they are no memory, that is told of this buffer
+ * and not of a death. */
+void p2p_layer_buffer(p2p_comm *comm, const void *buf, size_t bytes, bool writes);
+
 /* No longer watch over the buffer of this request: the program does not say when it ends. */
 void p2p_layer_unguard(p2p_request request);
 
@@ -376,7 +380,7 @@ void p2p_layer_leaks_are_notes(p2p_comm *comm, bool always);
 /* Something that the program has to give back before p2p_finalize, which names what is left. */
 typedef struct p2p_layer_thing {
     struct p2p_layer_thing *next, **link;
-    const char *what;        /* as in reports: "type", "operator", "group", "buffer", "request" */
+    const char *what;        /* as in reports: "type", "operator", "group", "buffer", "request", "persistent" */
     const char *name, *file; /* what made it, and where: set by p2p_layer_made, inside a call */
     int line;
 } p2p_layer_thing;

@@ -135,6 +135,7 @@ void p2p__report_death(p2p_job *job, p2p_finding *f, int status)
     p2p__finding_hosts(job->scoreboard, f);
     p2p__words_death(&death, f, false);
     p2p__words_death(&meanwhile, f, true);
+    p2p__add_advice(&meanwhile, p2p__death_advice(&f->what));
     p2p__report_tell(job, f, &meanwhile);
     p2p__job_fail(job, P2P_ERR_PEER_DEAD, rank, status, death.text);
 }

@@ -62,6 +62,12 @@
     CAUSE_(STATE, REQUEST_STATE), "begin it again after p2p_repair", \
         "this %s is of an earlier generation of the world: what was under way when a rank died is gone"
 
+#define CAUSE_MEMORY_GONE                                                                     \
+    CAUSE_(ARG, BUFFER_CONFLICT), "p2p_wait before it is freed, moved, or goes out of scope", \
+        "the memory of a %s that is under way, from line %d, is not there any more (%zu bytes): was it freed?"
+#define CAUSE_NO_MEMORY_THERE                                                                                \
+    WRONG_(BUFFER), "is this the address of the data, not a number, and is the buffer as long as was said?", \
+        "the buffer at %p (%zu bytes) is no memory that this program may use so, or not all of it"
 #define CAUSE_TWO_THREADS                                                                             \
     CAUSE_(STATE, CALL_ORDER),                                                                        \
         "let one thread make all calls (of MPI's, MPI_THREAD_FUNNELED is the most that is provided)", \

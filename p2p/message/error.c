@@ -175,6 +175,12 @@ static bool is_others(const p2p_engine *engine)
     return atomic_load_explicit(&engine->owner, memory_order_relaxed) != own_thread();
 }
 
+bool p2p__is_inside(const p2p_engine *engine)
+{
+    bool before_or_behind = engine->fresh || engine->buffers[0].bytes || engine->buffers[1].bytes;
+    return *engine->this_process && !is_others(engine) && (engine->depth > 0 || before_or_behind);
+}
+
 static p2p_err refuse_thread(p2p_comm *comm, const p2p_call *call, const char *file, int line)
 {
     p2p_engine *engine = comm->engine;
@@ -228,6 +234,7 @@ p2p_err p2p__leave(p2p_comm *comm, p2p_err err)
     if (__builtin_expect(engine->observed_end, 0)) p2p__observe_end(engine, err);
     if (--engine->depth > 0) return err;
     p2p__show_running(engine);
+    engine->buffers[0].bytes = engine->buffers[1].bytes = 0;
     if (!err) return P2P_OK;
     if (engine->operation) p2p__note_error(engine);
     if (!comm->blame.cause[0] && engine->poison.cause[0])
@@ -256,6 +263,10 @@ p2p_err p2p__check_message(p2p_comm *comm, bool receives, const void *buf, size_
         return p2p__fail(comm, CAUSE_NO_RANK, receives ? "source" : "dest", peer, comm->size);
     if (!any_tag && tag < 0) return p2p__fail(comm, CAUSE_NEGATIVE_TAG, tag);
     if (!buf && bytes) return p2p__fail(comm, CAUSE_NO_BUFFER, bytes);
+    if (!comm->engine->buffers[receives].bytes) { /* else it is a message of that buffer's */
+        comm->engine->buffers[receives].at = buf;
+        comm->engine->buffers[receives].bytes = bytes;
+    }
     if (bytes > PTRDIFF_MAX) return p2p__fail(comm, CAUSE_IMPOSSIBLE_SIZE, bytes);
     return !receives && p2p__job_failed(comm->engine) ? p2p__job_error(comm) : P2P_OK;
 }

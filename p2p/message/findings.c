@@ -158,7 +158,7 @@ p2p_err p2p__report_leaks(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
     enum { MESSAGES, REQUESTS, COMMUNICATORS, MEMORY, THINGS };
-    static const int things[] = {REASON_TYPE, REASON_OPERATOR, REASON_GROUP, REASON_BUFFER, REASON_REQUEST};
+    static const int things[] = {REASON_TYPE, REASON_OPERATOR, REASON_GROUP, REASON_BUFFER, REASON_REQUEST, REASON_PERSISTENT};
     enum { KINDS = THINGS + sizeof things / sizeof *things };
     p2p_finding left[KINDS] = {
         [MESSAGES] = {.what = {.class = CLASS_LOST_MESSAGE, .count = engine->unexpected_count}},
@@ -167,8 +167,8 @@ p2p_err p2p__report_leaks(p2p_comm *world)
         [MEMORY] = {.what = {.class = CLASS_RESOURCE_LEAK, .reason = REASON_MEMORY}}};
     for (int kind = THINGS; kind < KINDS; kind++) { /* what a layer on top of this one has made */
         int reason = things[kind - THINGS];
-        bool request = reason == REASON_REQUEST;
-        left[kind].what.class = request ? CLASS_REQUEST_LEAK : CLASS_RESOURCE_LEAK;
+        bool request = reason == REASON_REQUEST, persistent = reason == REASON_PERSISTENT;
+        left[kind].what.class = request || persistent ? CLASS_REQUEST_LEAK : CLASS_RESOURCE_LEAK;
         left[kind].what.reason = request ? REASON_NONE : reason;
     }
     for (int kind = 0; kind < KINDS; kind++) {

@@ -49,6 +49,27 @@ bool p2p__prints_errors(void)
     return !process_world || process_world->errors == P2P_ERRORS_FATAL;
 }
 
+/* SIGSEGV, SIGBUS: in a call it may be a buffer of the program's that is not there. If not, the process dies as it would have. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    p2p_engine *engine = process_world ? process_world->engine : NULL;
+    bool sent = info->si_code <= 0; /* by a process, not by an instruction */
+    signal(number, SIG_DFL);
+    if (!sent && engine && p2p__is_inside(engine)) p2p__tell_bad_memory(engine, info->si_addr);
+    if (sent) raise(number);
+}
+
+/* Not where somebody else does, as sanitizers do. */
+static void watch_faults(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS};
+    struct sigaction own = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (sigaction(faults[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
+            sigaction(faults[i], &own, NULL);
+}
+
 p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2p_comm **world, char *why,
                          size_t why_bytes)
 {
@@ -67,6 +88,7 @@ p2p_err p2p__become_rank(int rank, int control, int memory_fd, scoreboard *b, p2
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     process_world = *world = comm;
+    watch_faults();
     return P2P_OK;
 }
 

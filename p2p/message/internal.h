@@ -88,6 +88,13 @@ static inline bool p2p__must_repair(const p2p_engine *engine)
 
 void p2p__kept_free(p2p_engine *engine);
 
+/* ---- gone.c ---- */
+
+/* Is this thread, of the rank's own process, in a call? */
+bool p2p__is_inside(const p2p_engine *engine);
+/* There is no memory at `fault`. If that is the buffer of an operation, or of the open call, it is told, and the process ends. */
+void p2p__tell_bad_memory(p2p_engine *engine, const void *fault);
+
 /* ---- findings.c ---- */
 
 /* After p2p__fail, what else there is to report: the message that a rank (of the communicator) has sent to this one, from

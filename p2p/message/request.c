@@ -153,9 +153,9 @@ void p2p__sum_fresh(p2p_engine *engine)
 {
     while (engine->fresh) {
         p2p_request request = engine->fresh;
-        no_longer_fresh(request);
         bool received = request->kind == REQUEST_RECV && request->done;
         request->sum = p2p_layer_sum(request->buf, received ? request->status.bytes : request->bytes);
+        no_longer_fresh(request);
     }
 }
 

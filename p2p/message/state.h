@@ -212,7 +212,11 @@ struct p2p_engine {
     void (*explain_end)(p2p_engine *engine);
     void (*explain_done)(p2p_request request); /* a non-blocking collective, that has `explained` */
 
-    int depth;               /* of public calls */
+    int depth; /* of public calls */
+    struct {
+        const void *at;
+        size_t bytes;        /* 0: there is none */
+    } buffers[2];            /* of the program's, that the open call accesses: it sends from, and receives into */
     uint16_t kind, kind_got; /* of messages that are sent now; of the one received last (p2p_layer_call) */
     uint16_t kind_expected;  /* of those that are received now */
     const char *(*kinds_differ)(uint16_t expected, uint16_t came);

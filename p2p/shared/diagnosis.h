@@ -108,6 +108,7 @@ typedef struct {
     X(REASON_GROUP, "group")                                                               \
     X(REASON_BUFFER, "buffer")                                                             \
     X(REASON_REQUEST, "request")                                                           \
+    X(REASON_PERSISTENT, "persistent")                                                     \
     X(REASON_FIRST, "first") /* of several orders, which were not compared */              \
     X(REASON_JOB, "job")     /* the time limit of the job */                               \
     X(REASON_CALL, "call")   /* that of one call */                                        \

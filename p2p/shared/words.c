@@ -2,6 +2,7 @@
 /* The words: what calls, deaths and the scoreboard look like to a person. Decides nothing: see diagnosis.h. */
 #include "p2p/shared/words.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,6 +167,29 @@ void p2p__words_death(p2p_words *w, const p2p_finding *f, bool meanwhile)
     }
 }
 
+static const char *signal_advice(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+    case SIGBUS: return "compile it with -g -fsanitize=address, which names the line that uses what is no memory";
+    case SIGABRT:
+        return "what it printed before says why; of damaged memory, -g -fsanitize=address names the line that damaged "
+               "it";
+    case SIGFPE: return "which whole number is divided by 0? often one that depends on the number of ranks";
+    case SIGKILL: return "has the system ended it, for a limit on memory or time?";
+    default: return "who has sent that signal?";
+    }
+}
+
+const char *p2p__death_advice(const p2p_diagnosis *end)
+{
+    if (end->reason == REASON_GAVE_UP) return "look at the error that its call has returned";
+    if (end->reason == REASON_NEVER_FINALIZED) return "p2p_finalize on every way out of main";
+    if (end->reason == REASON_EXIT && end->early) return "p2p_finalize before it ends, or p2p_abort to end all ranks";
+    if (end->reason == REASON_EXIT) return "what it printed before says why it ended so";
+    return end->starved ? "fewer ranks, or less data: the system has ended it" : signal_advice(end->status);
+}
+
 /* ---- Collectives that differ ---- */
 
 static void add_fields(p2p_words *w, const p2p_place *of, const p2p_place *other)
@@ -221,8 +245,10 @@ static const struct {
     {CLASS_LOST_MESSAGE, REASON_NONE, "unreceived message", "unreceived messages", "receive what is sent (p2p_recv)"},
     {CLASS_REQUEST_LEAK, REASON_NONE, "request never waited for", "requests never waited for",
      "wait for every request (p2p_wait)"},
+    {CLASS_REQUEST_LEAK, REASON_PERSISTENT, "persistent request never freed", "persistent requests never freed",
+     "MPI_Request_free, when it is not started any more"},
     {CLASS_RESOURCE_LEAK, REASON_COMMUNICATOR, "communicator never freed", "communicators never freed",
-     "free what p2p_split and p2p_dup make (p2p_free)"},
+     "free what p2p_split and p2p_dup make (p2p_free) before p2p_finalize; a destructor that runs later is too late"},
     {CLASS_RESOURCE_LEAK, REASON_MEMORY, "buffer never released", "buffers never released",
      "release what p2p_alloc gives (p2p_release)"},
     {CLASS_RESOURCE_LEAK, REASON_TYPE, "type never freed", "types never freed", "MPI_Type_free"},

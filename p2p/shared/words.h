@@ -60,6 +60,8 @@ const char *p2p__words_mistake(p2p_words *w, const p2p_finding *deadlock);
 void p2p__words_end(p2p_words *w, const p2p_diagnosis *end);
 
 /* "rank 1 was killed by signal 9 (Killed); its last call was ...", and, if asked for, which ranks waited meanwhile. */
+/* What to try; a literal. */
+const char *p2p__death_advice(const p2p_diagnosis *end);
 void p2p__words_death(p2p_words *w, const p2p_finding *death, bool meanwhile);
 
 /* For a second there has been nothing but polling. */

@@ -175,6 +175,9 @@ bool p2p__waiting_send(p2p_link *peer, uint64_t id, void **from, size_t *bytes);
 /* Bytes that are no frame, or a link that broke. Never returns P2P_OK. */
 p2p_err p2p__broken(p2p_endpoint *self, p2p_err err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* An operation's buffer is not memory (EFAULT), or no longer. Never returns P2P_OK. */
+p2p_err p2p__bad_memory(p2p_endpoint *self, int rank);
+
 /* A link has ended. That of a rank that has said goodbye was expected to; of another, the supervisor will say why in a
  * moment. */
 void p2p__peer_lost(p2p_endpoint *self, const p2p_link *peer);

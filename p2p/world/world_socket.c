@@ -47,6 +47,7 @@ static p2p_err cannot_write(p2p_endpoint *self, p2p_link *peer)
         self->sockets.polled[peer->slot].events = errno == EAGAIN ? POLLIN | POLLOUT : POLLIN;
         return P2P_OK;
     }
+    if (errno == EFAULT) return p2p__bad_memory(self, peer->rank);
     uint64_t now = p2p__now(), limit = self->config->timeout_ns ? self->config->timeout_ns : RETRY_LIMIT_NS;
     if (!link->retry_since) link->retry_since = now;
     if ((errno != ENOBUFS && errno != ENOMEM) || now - link->retry_since > limit)
@@ -169,6 +170,7 @@ static p2p_err read_some(p2p_endpoint *self, p2p_link *peer, bool *more)
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
     ssize_t result = TEMP_FAILURE_RETRY(recvmsg(peer->fd, &message, MSG_DONTWAIT));
     if (result < 0 && (errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS)) return P2P_OK;
+    if (result < 0 && errno == EFAULT) return p2p__bad_memory(self, peer->rank);
     if (result <= 0) {
         p2p__link_close(self, peer);
         p2p__peer_lost(self, peer);

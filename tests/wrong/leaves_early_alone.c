@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* leaves_early_alone: rank 1 returns from main without p2p_finalize; no rank waits for it, until finalize. */
 // ranks: 3
+// expect: try: p2p_finalize on every way out of main
 // expect: rank 1
 // expect: finalize
 // expect: exit

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* persistent_leak: a persistent request that is never freed, on a communicator that has been. */
 // ranks: 2
-// expect: request never waited for
+// expect: 1 persistent request never freed: MPI_
+// expect: try: MPI_Request_free, when it is not started any more
+// reject: never waited for
 // reject: communicator never freed
 // report: request_leak
 #include <mpi.h>
