@@ -92,6 +92,30 @@ check "bench/train: a trace" "$B/bench/train" --model resnet20 --batch 2 --round
 check "bench/train: of the last job" grep -q '"name":"ring_iall_reduce"\|"name":"ring_all_reduce"' "$work/train.json"
 check "bench/kernels has no ranks, and so no trace" status 2 "$B/bench/kernels" --trace "$work/none.json"
 
+# Records of TensorBoard: a length and its checksum, data and theirs.
+events() {
+    "$B/train" --train-limit 8 --test-limit 4 --batch 4 --epochs 1 --quiet --out "$work/run" && scripts/tensorboard.py "$work/run" &&
+        python3 - "$work/run/events.out.tfevents.pairwise" <<'END'
+import struct, sys
+data, at, tags = open(sys.argv[1], "rb").read(), 0, []
+while at < len(data):
+    length, = struct.unpack_from("<Q", data, at)
+    body = data[at + 12:at + 12 + length]
+    assert len(body) == length and body[0] == 9
+    tags += [tag for tag in (b"train/loss", b"train/lr", b"epoch/accuracy") if tag in body]
+    at += 16 + length
+assert at == len(data) and tags == [b"epoch/accuracy", b"train/loss", b"train/lr", b"epoch/accuracy"], tags
+sys.argv = ["tensorboard.py", "--help"]
+try:
+    exec(compile(open("scripts/tensorboard.py").read(), "tensorboard.py", "exec"))
+except SystemExit:
+    pass
+crc = struct.unpack("<I", checksum(b"123456789"))[0] - 0xA282EAD8 & 0xFFFFFFFF
+assert (crc << 15 | crc >> 17) & 0xFFFFFFFF == 0xE3069283 # the check value of CRC-32C
+END
+}
+if have python3; then check "metrics.jsonl as events of TensorBoard" events; else skip "events of TensorBoard" "no python3"; fi
+
 with_solutions
 few=(IMAGES=70 TESTS=20 BATCH=16 EPOCHS=1)
 check "make whole on 2 ranks: exercise 37's solution and build/train, the same bits" \
