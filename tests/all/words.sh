@@ -47,7 +47,7 @@ readers() {
     grep -lE '\<(strstr|strcasestr|strncmp|sscanf)\(' p2p/*/*.[ch] replay/*.[ch] demo/*.[ch]
 }
 searched="demo/main.c demo/run.c demo/train.c p2p/job/launch_main.c p2p/job/machine.c p2p/job/schedule.c p2p/message/init.c \
-p2p/message/request.c p2p/shared/config.c p2p/shared/process.c p2p/shared/words_mpi.c replay/page.c replay/source.c"
+p2p/message/request.c p2p/shared/cgroup.c p2p/shared/cli.c p2p/shared/config.c p2p/shared/process.c p2p/shared/words_mpi.c replay/page.c replay/source.c"
 
 check "sentences are not searched" eval '[ "$(readers | sort | xargs)" = "$searched" ]'
 check "other words are built" reworded_tree
