@@ -19,17 +19,21 @@ copy() {
         rm -rf "$tree"/build/{,asan/}{mpicc,mpirun,course/work} && make -s -C "$tree" all suites asan
 }
 
-# What has to be built for a job; of most suites not what they do not start.
+# What has to be built for a job: of what suites start, the programs of these folders.
+programs() { printf 'build/%s\n' "$@" | sed 's/\.c$//'; }
 targets() { # JOB
     local kind suite
     IFS=/ read -r kind _ suite <<<"$1"
     case $kind/$suite in
-    lint/* | tests/*) echo all suites ;;
+    lint/*) return ;;
+    tests/*) echo all suites ;;
     asan/*) echo BUILD=build/asan SAN=address,undefined CFLAGS=-O1 build/asan/launch "build/asan/tests/${suite/#faults/faultlab}" ;;
     */faults) echo build/launch build/tests/faultlab ;;
-    */learn* | */p2p_wrong | */trainer_program | */p2p_report | */orders | */record | */status | */bench* | solutions/*) echo all "build/tests/$suite" ;;
-    *) echo build/launch build/examples/ring_token "build/tests/$suite" ;;
+    */learn* | solutions/*) echo build/learn build/launch ;;
+    */trainer_program | */bench*) echo all ;;
+    */p2p_wrong) programs tests/mpi/{right,wrong}/*.c ;;
     esac
+    [[ $kind == asan || $kind == tests || $suite == faults ]] || programs launch replay "tests/$suite" tests/{right,wrong}/*.c examples/*.c
 }
 
 # True if a job finds it; $work/found has which one and what it said.
@@ -37,7 +41,7 @@ finds() { # JOB...
     local job locale
     for job; do
         # shellcheck disable=SC2046  # names of targets
-        if ! make -s -C "$tree" $(targets "$job" | sed 's|build/tests/$||') >"$work/said" 2>&1; then
+        if [[ $job != lint/* ]] && ! make -s -C "$tree" $(targets "$job") >"$work/said" 2>&1; then
             echo "the compiler" >"$work/found"
             return 0
         fi
