@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/basic.h"
 #include "mpi/collective.h"
 
 /* From the first byte of the first element to the last byte of the last one. */
@@ -155,7 +156,9 @@ void mpi__reduction_close(mpi__reduction *r)
 p2p_fingerprint mpi__reduction_shown(const char *name, const mpi__reduction *r, size_t count, int root)
 {
     p2p_fingerprint shown = mpi__shown(name, r->type, count, root);
-    if (shown.dtype) shown.dtype = r->type->signature->name; /* operators tell bytes from numbers */
+    const mpi__signature *s = r->type->signature;
+    bool bytes = s->like->length == 1 && s->like->codes[0] == mpi__code(MPI_BYTE);
+    if (shown.dtype && bytes) shown.dtype = s->name; /* operators tell bytes from numbers */
     shown.op = r->combiner.from->name;
     return shown;
 }

@@ -199,17 +199,21 @@ static void long_signatures(void)
     MPI_Type_free(&both);
 }
 
-/* Bytes and unsigned characters are alike. */
+/* Bytes and unsigned characters are alike, and where they are as long, long and long long. */
 static void alike(void)
 {
     unsigned char mine = (unsigned char)rank, all[3] = {0};
     const int counts[] = {1, 1, 1}, places[] = {0, 1, 2};
     MPI_Datatype type = rank ? MPI_BYTE : MPI_UNSIGNED_CHAR;
+    long one = rank, sum = 0;
     MPI_Request r;
     MPI_Allgather(&mine, 1, type, all, 1, MPI_BYTE, MPI_COMM_WORLD);
     assert(all[0] == 0 && all[1] == 1 && all[2] == 2);
     MPI_Allgatherv(&mine, 1, MPI_UNSIGNED_CHAR, all, counts, places, type, MPI_COMM_WORLD);
     MPI_Bcast(all, 3, type, 0, MPI_COMM_WORLD);
+    if (sizeof(long) == sizeof(long long))
+        MPI_Allreduce(&one, &sum, 1, rank ? MPI_LONG : MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    assert(sum == (sizeof(long) == sizeof(long long) ? 3 : 0));
     MPI_Ibcast(all, 3, type, 1, MPI_COMM_WORLD, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     assert(all[0] == 0 && all[1] == 1 && all[2] == 2);
