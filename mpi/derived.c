@@ -17,6 +17,8 @@ typedef struct {
     ptrdiff_t offset;
     size_t length;
     mpi__type *type;
+    size_t more; /* as many of the same behind it, `stride` bytes apart */
+    ptrdiff_t stride;
 } type_block;
 
 /* ---- From blocks to a type ---- */
@@ -25,8 +27,13 @@ static bool add_segment(mpi__type *t, size_t *room, ptrdiff_t offset, size_t byt
 {
     mpi__segment *last = t->segment_count ? &t->segments[t->segment_count - 1] : NULL;
     if (!bytes) return true;
-    if (last && last->offset + (ptrdiff_t)last->bytes == offset) {
+    if (last && last->times == 1 && last->offset + (ptrdiff_t)last->bytes == offset) {
         last->bytes += bytes;
+        return true;
+    }
+    if (last && last->bytes == bytes && offset > last->offset &&
+        (last->times == 1 || last->offset + (ptrdiff_t)last->times * last->stride == offset)) {
+        if (last->times++ == 1) last->stride = offset - last->offset;
         return true;
     }
     if (!t->segments || t->segment_count == *room) {
@@ -35,20 +42,39 @@ static bool add_segment(mpi__type *t, size_t *room, ptrdiff_t offset, size_t byt
         t->segments = more;
         *room = 2 * *room + 4;
     }
-    t->segments[t->segment_count++] = (mpi__segment){offset, bytes};
+    t->segments[t->segment_count++] = (mpi__segment){offset, bytes, 1, 0};
     return true;
+}
+
+/* A block of dense elements, and those behind it: one run, if they are apart and it is the first of them. */
+static bool add_dense(mpi__type *t, size_t *room, const type_block *b)
+{
+    size_t bytes = b->length * b->type->size, before = t->segment_count;
+    ptrdiff_t offset = b->offset + (b->type->segment_count ? b->type->segments[0].offset : 0);
+    if (b->stride == (ptrdiff_t)bytes) return add_segment(t, room, offset, bytes * (b->more + 1));
+    if (!add_segment(t, room, offset, bytes)) return false;
+    if (b->more && t->segment_count > before && b->stride > (ptrdiff_t)bytes) {
+        t->segments[before].times = b->more + 1;
+        t->segments[before].stride = b->stride;
+        return true;
+    }
+    bool done = true;
+    for (size_t n = 1; n <= b->more && bytes && done; n++)
+        done = add_segment(t, room, offset + (ptrdiff_t)n * b->stride, bytes);
+    return done;
 }
 
 static bool add_segments(mpi__type *t, size_t *room, const type_block *b)
 {
-    if (b->type->dense && b->length)
-        return add_segment(t, room, b->offset + (b->type->segment_count ? b->type->segments[0].offset : 0),
-                           b->length * b->type->size);
-    for (size_t i = 0; i < b->length; i++)
-        for (size_t k = 0; k < b->type->segment_count; k++) {
-            const mpi__segment *s = &b->type->segments[k];
-            if (!add_segment(t, room, b->offset + (ptrdiff_t)i * b->type->extent + s->offset, s->bytes)) return false;
-        }
+    if (b->type->dense && b->length) return add_dense(t, room, b);
+    for (size_t n = 0; n <= b->more; n++)
+        for (size_t i = 0; i < b->length; i++)
+            for (size_t k = 0; k < b->type->segment_count; k++) {
+                const mpi__segment s = b->type->segments[k];
+                ptrdiff_t at = b->offset + (ptrdiff_t)n * b->stride + (ptrdiff_t)i * b->type->extent + s.offset;
+                for (size_t m = 0; m < s.times; m++)
+                    if (!add_segment(t, room, at + (ptrdiff_t)m * s.stride, s.bytes)) return false;
+            }
     return true;
 }
 
@@ -66,8 +92,11 @@ static void find_extent(mpi__type *t, const type_block *blocks, size_t count, bo
         const type_block *b = &blocks[i];
         if (!b->length) continue;
         ptrdiff_t last = (ptrdiff_t)(b->length - 1) * b->type->extent, at = b->type->lb, end = at + b->type->extent;
+        ptrdiff_t behind = (ptrdiff_t)b->more * b->stride;
         stretch(&low, &high, b->offset + at, b->offset + end, !any);
         stretch(&low, &high, b->offset + last + at, b->offset + last + end, false);
+        stretch(&low, &high, b->offset + behind + at, b->offset + behind + end, false);
+        stretch(&low, &high, b->offset + behind + last + at, b->offset + behind + last + end, false);
         any = true;
         if (b->type->alignment > t->alignment) t->alignment = b->type->alignment;
         t->fixed = t->fixed || b->type->fixed;
@@ -75,6 +104,8 @@ static void find_extent(mpi__type *t, const type_block *blocks, size_t count, bo
         at = b->type->true_lb, end = at + b->type->true_extent;
         stretch(&true_low, &true_high, b->offset + at, b->offset + end, !any_data);
         stretch(&true_low, &true_high, b->offset + last + at, b->offset + last + end, false);
+        stretch(&true_low, &true_high, b->offset + behind + at, b->offset + behind + end, false);
+        stretch(&true_low, &true_high, b->offset + behind + last + at, b->offset + behind + last + end, false);
         any_data = true;
     }
     t->lb = low;
@@ -97,8 +128,8 @@ static bool find_signature(mpi__type *t, const type_block *blocks, size_t count)
         if (!blocks[i].length || !type->units) continue;
         same = same && (!s || s == type->signature);
         s = type->signature;
-        units += blocks[i].length * type->units;
-        codes += blocks[i].length * type->units * s->length;
+        units += blocks[i].length * (blocks[i].more + 1) * type->units;
+        codes += blocks[i].length * (blocks[i].more + 1) * type->units * s->length;
     }
     t->units = units;
     t->signature = s ? s : mpi__signature_of(nothing, 0, &times);
@@ -113,7 +144,7 @@ static bool find_signature(mpi__type *t, const type_block *blocks, size_t count)
     if (!all) return false;
     for (size_t i = 0; i < count; i++) {
         const mpi__type *type = blocks[i].type;
-        for (size_t k = 0; k < blocks[i].length * type->units; k++) {
+        for (size_t k = 0; k < blocks[i].length * (blocks[i].more + 1) * type->units; k++) {
             memcpy(all + used, type->signature->codes, type->signature->length);
             used += type->signature->length;
         }
@@ -125,18 +156,46 @@ static bool find_signature(mpi__type *t, const type_block *blocks, size_t count)
 
 enum { COMPARED_MOST = 256 };
 
+static ptrdiff_t end_of(const mpi__segment *s)
+{
+    return s->offset + (ptrdiff_t)(s->times - 1) * s->stride + (ptrdiff_t)s->bytes;
+}
+
+/* Has a run a piece that these bytes meet? */
+static bool meets(const mpi__segment *s, ptrdiff_t at, size_t bytes)
+{
+    for (size_t n = 0; n < s->times; n++) {
+        ptrdiff_t begin = s->offset + (ptrdiff_t)n * s->stride;
+        if (begin < at + (ptrdiff_t)bytes && at < begin + (ptrdiff_t)s->bytes) return true;
+    }
+    return false;
+}
+
 static bool overlaps(const mpi__type *t)
 {
     bool ascends = true;
-    for (size_t i = 1; i < t->segment_count && ascends; i++)
-        ascends = t->segments[i].offset >= t->segments[i - 1].offset + (ptrdiff_t)t->segments[i - 1].bytes;
-    if (ascends || t->segment_count > COMPARED_MOST) return false;
+    size_t pieces = 0;
+    for (size_t i = 0; i < t->segment_count; i++) {
+        const mpi__segment *s = &t->segments[i];
+        if (s->times > 1 && s->stride < (ptrdiff_t)s->bytes) return true;
+        ascends = ascends && (!i || s->offset >= end_of(s - 1));
+        pieces += s->times;
+    }
+    if (ascends || pieces > COMPARED_MOST) return false;
     for (size_t i = 0; i < t->segment_count; i++)
-        for (size_t k = 0; k < i; k++) {
-            const mpi__segment *a = &t->segments[i], *b = &t->segments[k];
-            if (a->offset < b->offset + (ptrdiff_t)b->bytes && b->offset < a->offset + (ptrdiff_t)a->bytes) return true;
-        }
+        for (size_t k = 0; k < i; k++)
+            for (size_t n = 0; n < t->segments[i].times; n++)
+                if (meets(&t->segments[k], t->segments[i].offset + (ptrdiff_t)n * t->segments[i].stride,
+                          t->segments[i].bytes))
+                    return true;
     return false;
+}
+
+/* Its elements lie side by side: they have one piece each, and no gap. */
+static bool is_dense(const mpi__type *t)
+{
+    bool one = t->segment_count == 0 || (t->segment_count == 1 && t->segments->times == 1);
+    return one && (ptrdiff_t)t->size == t->extent;
 }
 
 static mpi__type *make(const type_block *blocks, size_t count, bool rounds)
@@ -148,12 +207,12 @@ static mpi__type *make(const type_block *blocks, size_t count, bool rounds)
     t->handles = 1;
     bool done = true;
     for (size_t i = 0; i < count && done; i++) {
-        t->size += blocks[i].length * blocks[i].type->size;
+        t->size += blocks[i].length * (blocks[i].more + 1) * blocks[i].type->size;
         done = add_segments(t, &room, &blocks[i]);
     }
     find_extent(t, blocks, count, rounds);
     if (done && find_signature(t, blocks, count)) {
-        t->dense = t->segment_count <= 1 && (ptrdiff_t)t->size == t->extent;
+        t->dense = is_dense(t);
         t->overlaps = overlaps(t);
         return t;
     }
@@ -236,18 +295,14 @@ API(Type_contiguous)(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
     int code = begin("MPI_Type_contiguous", count, oldtype, newtype, &c, &old);
     if (code) return code;
     const given g = {"", MPI_COMBINER_CONTIGUOUS, 1, &count, 0, {NULL}, 0, 0, NULL, 1, &oldtype};
-    return give(c, make(&(type_block){0, (size_t)count, old}, 1, false), &g, newtype);
+    return give(c, make(&(type_block){0, (size_t)count, old, 0, 0}, 1, false), &g, newtype);
 }
 
 /* stride in bytes */
 static mpi__type *strided(int count, int blocklength, ptrdiff_t stride, mpi__type *old)
 {
-    type_block *blocks = malloc(((size_t)count + 1) * sizeof *blocks);
-    if (!blocks) return NULL;
-    for (int i = 0; i < count; i++) blocks[i] = (type_block){i * stride, (size_t)blocklength, old};
-    mpi__type *t = make(blocks, (size_t)count, false);
-    free(blocks);
-    return t;
+    const type_block block = {0, (size_t)blocklength, old, count > 0 ? (size_t)count - 1 : 0, stride};
+    return make(&block, count > 0, false);
 }
 
 API(Type_vector)(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -288,7 +343,7 @@ static mpi__type *listed(mpi__comm *c, int *code, int count, const int lengths[]
     for (int i = 0; blocks && i < count && !*code; i++) {
         int own = lengths ? lengths[i] : length;
         if (own < 0) *code = negative_length(c, own);
-        blocks[i] = (type_block){bytes ? bytes[i] : elements ? elements[i] * old->extent : 0, (size_t)own, old};
+        blocks[i] = (type_block){bytes ? bytes[i] : elements ? elements[i] * old->extent : 0, (size_t)own, old, 0, 0};
     }
     mpi__type *t = blocks && !*code ? make(blocks, (size_t)count, false) : NULL;
     free(blocks);
@@ -363,7 +418,7 @@ API(Type_create_struct)
     for (int i = 0; blocks && i < count && !code; i++) {
         code = mpi__check_type(c, types[i], &old);
         if (!code && lengths[i] < 0) code = negative_length(c, lengths[i]);
-        if (!code) blocks[i] = (type_block){displacements[i], (size_t)lengths[i], old};
+        if (!code) blocks[i] = (type_block){displacements[i], (size_t)lengths[i], old, 0, 0};
     }
     mpi__type *t = blocks && !code ? make(blocks, (size_t)count, true) : NULL;
     free(blocks);
@@ -378,12 +433,12 @@ API(Type_create_resized)(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI
     mpi__type *old;
     int code = begin("MPI_Type_create_resized", 0, oldtype, newtype, &c, &old);
     if (code) return code;
-    mpi__type *t = make(&(type_block){0, 1, old}, 1, false);
+    mpi__type *t = make(&(type_block){0, 1, old, 0, 0}, 1, false);
     if (t) {
         t->lb = lb;
         t->extent = extent;
         t->fixed = true;
-        t->dense = t->segment_count <= 1 && (ptrdiff_t)t->size == extent;
+        t->dense = is_dense(t);
     }
     const MPI_Aint aints[] = {lb, extent};
     const given g = {"", MPI_COMBINER_RESIZED, 0, NULL, 0, {NULL}, 0, 2, aints, 1, &oldtype};
@@ -408,7 +463,7 @@ static mpi__type *part_of_array(int dims, const int sizes[], const int parts[], 
             int i = c_order ? k : dims - 1 - k;
             offset = offset * (size_t)sizes[i] + (size_t)(starts[i] + (i == fastest ? 0 : at[i]));
         }
-        blocks[r] = (type_block){(ptrdiff_t)offset * old->extent, (size_t)parts[fastest], old};
+        blocks[r] = (type_block){(ptrdiff_t)offset * old->extent, (size_t)parts[fastest], old, 0, 0};
         for (int k = 1; k < dims; k++) { /* the next row: the dimension beside the fastest counts first */
             int i = c_order ? dims - 1 - k : k;
             if (++at[i] < parts[i]) break;
@@ -421,7 +476,7 @@ static mpi__type *part_of_array(int dims, const int sizes[], const int parts[], 
     t->lb = 0;
     t->extent = (ptrdiff_t)all * old->extent;
     t->fixed = true;
-    t->dense = t->segment_count <= 1 && (ptrdiff_t)t->size == t->extent;
+    t->dense = is_dense(t);
     return t;
 }
 
@@ -460,7 +515,7 @@ API(Type_dup)(MPI_Datatype oldtype, MPI_Datatype *newtype)
     mpi__type *old;
     int code = begin("MPI_Type_dup", 0, oldtype, newtype, &c, &old);
     if (code) return code;
-    mpi__type *t = make(&(type_block){0, 1, old}, 1, false);
+    mpi__type *t = make(&(type_block){0, 1, old, 0, 0}, 1, false);
     if (t) {
         t->lb = old->lb;
         t->extent = old->extent;

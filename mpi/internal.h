@@ -81,9 +81,11 @@ void *mpi__object_of(enum mpi__kind kind, const void *handle, bool *freed);
 
 /* ---- Types ---- */
 
+/* Pieces of so many bytes, `times` of them, `stride` apart. */
 typedef struct {
     ptrdiff_t offset;
-    size_t bytes;
+    size_t bytes, times;
+    ptrdiff_t stride;
 } mpi__segment;
 
 enum { MPI__SENT_SYNCHRONOUSLY = 0x4000 }; /* in a message's kind: its sender waits until it is received */
@@ -156,7 +158,7 @@ bool mpi__same_kind(uint16_t a, uint16_t b);
 const char *mpi__kinds_differ(uint16_t expected, uint16_t came);
 static inline bool mpi__is_one_piece(const mpi__type *type, size_t count)
 {
-    return type->dense || (count == 1 && type->segment_count == 1);
+    return type->dense || (count == 1 && type->segment_count == 1 && type->segments->times == 1);
 }
 /* Where the bytes of dense elements begin. */
 static inline void *mpi__data(const mpi__type *type, const void *buf)

@@ -75,8 +75,11 @@ static void take(mpi__reduction *r, const char *from)
     const mpi__type *t = r->type;
     for (size_t i = 0; i < r->count; i++)
         for (size_t k = 0; k < t->segment_count; k++) {
-            ptrdiff_t place = (ptrdiff_t)i * t->extent + t->segments[k].offset;
-            memcpy((char *)r->owned + place - t->true_lb, from + place, t->segments[k].bytes);
+            const mpi__segment s = t->segments[k];
+            for (size_t n = 0; n < s.times; n++) {
+                ptrdiff_t place = (ptrdiff_t)i * t->extent + s.offset + (ptrdiff_t)n * s.stride;
+                memcpy((char *)r->owned + place - t->true_lb, from + place, s.bytes);
+            }
         }
 }
 
@@ -138,9 +141,12 @@ void mpi__reduction_store(mpi__reduction *r, void *to, size_t first, size_t coun
     if (!r->owned) return;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < t->segment_count; k++) {
-            const mpi__segment *s = &t->segments[k];
-            memcpy((char *)to + (ptrdiff_t)i * t->extent + s->offset,
-                   (char *)r->owned + (ptrdiff_t)(first + i) * t->extent + s->offset - t->true_lb, s->bytes);
+            const mpi__segment s = t->segments[k];
+            for (size_t n = 0; n < s.times; n++) {
+                ptrdiff_t place = s.offset + (ptrdiff_t)n * s.stride;
+                memcpy((char *)to + (ptrdiff_t)i * t->extent + place,
+                       (char *)r->owned + (ptrdiff_t)(first + i) * t->extent + place - t->true_lb, s.bytes);
+            }
         }
 }
 

@@ -84,6 +84,14 @@ static bool meet(uintptr_t a, size_t bytes, uintptr_t b, size_t more)
     return a < b + more && b < a + bytes;
 }
 
+/* The first piece that ends behind `at` is the only one that counts. */
+static bool run_meets(const mpi__segment *s, uintptr_t begin, uintptr_t at, size_t bytes)
+{
+    size_t n = 0;
+    if (s->times > 1 && at >= begin + s->bytes) n = (at - begin - s->bytes) / (size_t)s->stride + 1;
+    return n < s->times && meet(begin + n * (size_t)s->stride, s->bytes, at, bytes);
+}
+
 bool mpi__have(const mpi__type *t, const char *buf, size_t count, uintptr_t at, size_t bytes)
 {
     if (t->dense) return meet((uintptr_t)mpi__data(t, buf), count * t->size, at, bytes);
@@ -94,7 +102,7 @@ bool mpi__have(const mpi__type *t, const char *buf, size_t count, uintptr_t at, 
         ptrdiff_t place = (ptrdiff_t)i * t->extent;
         if (t->extent > 0 && place >= from + (ptrdiff_t)bytes) return false;
         for (size_t k = 0; k < t->segment_count; k++)
-            if (meet((uintptr_t)(buf + place + t->segments[k].offset), t->segments[k].bytes, at, bytes)) return true;
+            if (run_meets(&t->segments[k], (uintptr_t)(buf + place + t->segments[k].offset), at, bytes)) return true;
     }
     return false;
 }
@@ -207,10 +215,12 @@ static int check_room(mpi__comm *c, const mpi__type *t, const char *buf, size_t 
     }
     for (size_t i = count; i-- > 0;) /* the last is that which a short buffer lacks */
         for (size_t k = t->segment_count; k-- > 0;) {
-            if (looked_at++ == LOOKED_AT) return MPI_SUCCESS;
-            const char *at = buf + (ptrdiff_t)i * t->extent + t->segments[k].offset;
-            size_t bytes = t->segments[k].bytes;
-            if (is_too_long(&b, at, bytes)) return too_short(c, &b, at, bytes, t, buf, count, writes);
+            const mpi__segment s = t->segments[k];
+            for (size_t n = s.times; n-- > 0;) {
+                if (looked_at++ == LOOKED_AT) return MPI_SUCCESS;
+                const char *at = buf + (ptrdiff_t)i * t->extent + s.offset + (ptrdiff_t)n * s.stride;
+                if (is_too_long(&b, at, s.bytes)) return too_short(c, &b, at, s.bytes, t, buf, count, writes);
+            }
         }
     return MPI_SUCCESS;
 }
@@ -225,9 +235,13 @@ int mpi__check_unused(mpi__comm *c, const mpi__type *t, const void *buf, size_t 
     if (mpi__is_one_piece(t, count)) return check_bytes(c, mpi__data(t, buf), count * t->size, writes);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < t->segment_count; k++) {
-            const char *at = (const char *)buf + (ptrdiff_t)i * t->extent + t->segments[k].offset;
-            int code = looked_at++ < LOOKED_AT ? check_bytes(c, at, t->segments[k].bytes, writes) : MPI_SUCCESS;
-            if (code) return code;
+            const mpi__segment s = t->segments[k];
+            for (size_t n = 0; n < s.times; n++) {
+                if (looked_at++ == LOOKED_AT) return MPI_SUCCESS;
+                const char *at = (const char *)buf + (ptrdiff_t)i * t->extent + s.offset + (ptrdiff_t)n * s.stride;
+                int code = check_bytes(c, at, s.bytes, writes);
+                if (code) return code;
+            }
         }
     return MPI_SUCCESS;
 }

@@ -200,7 +200,7 @@ static mpi__type *open_type(MPI_Datatype handle, const char *name, size_t size, 
     t->size = size;
     t->extent = t->true_extent = (ptrdiff_t)extent;
     t->segments = basic[code].segments;
-    t->segments[0] = (mpi__segment){0, size};
+    t->segments[0] = (mpi__segment){0, size, 1, 0};
     t->segment_count = size ? 1 : 0;
     t->dense = size == extent;
     t->alignment = alignment;
@@ -221,8 +221,8 @@ static void open_pair(MPI_Datatype handle, const char *name, MPI_Datatype first,
     t->signature = mpi__signature_of(codes, 2, &t->units);
     t->true_extent = (ptrdiff_t)(offset + b);
     if (offset == a) return;
-    t->segments[0] = (mpi__segment){0, a};
-    t->segments[1] = (mpi__segment){(ptrdiff_t)offset, b};
+    t->segments[0] = (mpi__segment){0, a, 1, 0};
+    t->segments[1] = (mpi__segment){(ptrdiff_t)offset, b, 1, 0};
     t->segment_count = 2;
 }
 
@@ -287,8 +287,9 @@ void mpi__pack(const mpi__type *type, const void *buf, size_t count, void *packe
     for (size_t i = 0; i < count; i++) {
         const char *element = (const char *)buf + (ptrdiff_t)i * type->extent;
         for (size_t k = 0; k < type->segment_count; k++) {
-            memcpy(to, element + type->segments[k].offset, type->segments[k].bytes);
-            to += type->segments[k].bytes;
+            const mpi__segment s = type->segments[k];
+            for (size_t n = 0; n < s.times; n++, to += s.bytes)
+                memcpy(to, element + s.offset + (ptrdiff_t)n * s.stride, s.bytes);
         }
     }
 }
@@ -302,10 +303,13 @@ void mpi__unpack(const mpi__type *type, void *buf, const void *packed, size_t by
     }
     for (char *element = buf; bytes && type->size; element += type->extent)
         for (size_t k = 0; k < type->segment_count && bytes; k++) {
-            size_t part = type->segments[k].bytes < bytes ? type->segments[k].bytes : bytes;
-            memcpy(element + type->segments[k].offset, from, part);
-            from += part;
-            bytes -= part;
+            const mpi__segment s = type->segments[k];
+            for (size_t n = 0; n < s.times && bytes; n++) {
+                size_t part = s.bytes < bytes ? s.bytes : bytes;
+                memcpy(element + s.offset + (ptrdiff_t)n * s.stride, from, part);
+                from += part;
+                bytes -= part;
+            }
         }
 }
 

@@ -102,12 +102,32 @@ static void records(void)
     MPI_Type_free(&sized);
 }
 
+/* A vector of very many blocks takes no memory for each of them, nor time. */
+static void many_blocks(void)
+{
+    MPI_Datatype column, spread;
+    MPI_Aint lb, extent;
+    MPI_Count size;
+    MPI_Type_vector(2000000000, 1, 2, MPI_CHAR, &column);
+    MPI_Type_create_hvector(2000000000, 3, 16, MPI_INT, &spread);
+    MPI_Type_commit(&column);
+    MPI_Type_get_extent(column, &lb, &extent);
+    MPI_Type_size_x(column, &size);
+    assert(lb == 0 && extent == 3999999999 && size == 2000000000);
+    MPI_Type_get_extent(spread, &lb, &extent);
+    MPI_Type_size_x(spread, &size);
+    assert(extent == 31999999996 && size == 24000000000);
+    MPI_Type_free(&column);
+    MPI_Type_free(&spread);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     vectors();
     records();
+    many_blocks();
     MPI_Finalize();
     return 0;
 }
