@@ -11,6 +11,7 @@ typedef struct bsend {
     p2p_request p2p;
     size_t bytes;
     mpi__comm *comm;
+    bool flushed; /* and takes no room any more */
     char data[];
 } bsend;
 
@@ -46,7 +47,7 @@ static p2p_err reap(mpi__buffer *buffer, enum reaping how)
         }
         *at = b->next;
         buffer->count--;
-        buffer->used -= b->bytes + MPI_BSEND_OVERHEAD;
+        if (!b->flushed) buffer->used -= b->bytes + MPI_BSEND_OVERHEAD;
         mpi__comm_drop(b->comm);
         free(b);
     }
@@ -177,15 +178,25 @@ static int detach_int(const char *name, MPI_Comm comm, bool own, void *address, 
     return code;
 }
 
-/* With a request too, it waits here. */
+/* What is under way lies in copies, so the room that was counted for it is free without a wait. */
+static void give_room_back(mpi__buffer *buffer)
+{
+    for (bsend *b = buffer->list; b; b = b->next) {
+        if (!b->flushed) buffer->used -= b->bytes + MPI_BSEND_OVERHEAD;
+        b->flushed = true;
+    }
+}
+
+/* Without a request it waits until all has been received; with one, which has ended at once, it is local. */
 static int flush(const char *name, MPI_Comm comm, bool own, MPI_Request *request)
 {
     mpi__comm *c;
     int code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
     if (code) return code;
     mpi__buffer *buffer = own ? c->buffer : &process;
-    p2p_err err = buffer ? reap(buffer, REAP_WAIT) : P2P_OK;
+    p2p_err err = buffer && !request ? reap(buffer, REAP_WAIT) : P2P_OK;
     if (err) return mpi__end(c, mpi__p2p(c, err));
+    if (buffer && request) give_room_back(buffer);
     if (request) {
         mpi__request *r = mpi__request_new(c);
         if (!r) return mpi__end(c, mpi__no_memory(c));

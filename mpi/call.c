@@ -39,11 +39,13 @@ int mpi__begin(mpi__comm **comm, MPI_Comm handle, const p2p_layer_call *call)
     const p2p_layer_call plain = {.name = call->name};
     p2p_err err = p2p_layer_call_begin(mpi__world->p2p, &plain);
     if (err) return mpi__ended(mpi__world, err);
-    mpi__object_of(MPI__COMM, handle, &freed);
+    bool begun = mpi__object_of(MPI__COMM, handle, &freed);
     return mpi__end(mpi__world, mpi__wrong(mpi__world, MPI_ERR_COMM, P2P_ARGUMENT_COMMUNICATOR, "%s",
                                            handle == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
                                            : freed                 ? "the communicator has been freed"
-                                                                   : "this is no communicator: was it ever set?"));
+                                           : begun ? "the communicator is a copy that is not finished yet" MPI__TRY
+                                                     "MPI_Wait for the request of MPI_Comm_idup first"
+                                                   : "this is no communicator: was it ever set?"));
 }
 
 int mpi__begin_local(mpi__comm **comm, const char *name)

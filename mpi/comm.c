@@ -14,7 +14,8 @@ mpi__comm *mpi__comm_of(MPI_Comm handle)
     bool freed;
     if (handle == MPI_COMM_WORLD) return mpi__world;
     if (handle == MPI_COMM_SELF) return mpi__self;
-    return (uintptr_t)handle < 0x1000 ? NULL : mpi__object_of(MPI__COMM, handle, &freed);
+    mpi__comm *c = (uintptr_t)handle < 0x1000 ? NULL : mpi__object_of(MPI__COMM, handle, &freed);
+    return c && c->p2p ? c : NULL; /* MPI_Comm_idup may not have ended */
 }
 
 static bool returns_errors(MPI_Errhandler handler)
@@ -239,32 +240,99 @@ API(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return code ? code : PMPI_Comm_set_info(*newcomm, info);
 }
 
-/* It waits; the standard lets it. */
-static int idup(const char *name, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+/* ---- A copy without waiting: its handle is there at once, but no communicator before the request has ended. ---- */
+
+typedef struct {
+    mpi__comm *to;
+    p2p_comm *p2p;
+} copying;
+
+static int end_idup(mpi__request *r, bool stores)
 {
-    int code = dup(name, comm, newcomm);
+    copying *state = r->state;
+    mpi__comm *to = state->to;
+    if (stores) to->p2p = state->p2p;
+    if (stores) p2p_set_errors(to->p2p, returns_errors(to->handler) ? P2P_ERRORS_RETURN : P2P_ERRORS_FATAL);
+    free(state);
+    return MPI_SUCCESS;
+}
+
+/* All that a copy has, but p2p's. NULL, and *code, if there is no memory or a function of the program's does not want it. */
+static mpi__comm *begin_copy(mpi__comm *c, MPI_Info info, int *code)
+{
+    bool freed;
+    mpi__comm *to = mpi__object_new(MPI__COMM, sizeof *to);
+    *code = MPI_ERR_NO_MEM;
+    if (!to) return NULL;
+    to->handle = (MPI_Comm)(void *)to;
+    to->rank = c->rank;
+    to->size = c->size;
+    to->handler = c->handler;
+    to->info = MPI_INFO_NULL;
+    mpi__object *h = mpi__object_of(MPI__HANDLER, to->handler, &freed);
+    if (h) h->references++;
+    *code = mpi__cart_copy(to, c);
+    if (!*code) *code = mpi__graph_copy(to, c);
+    if (!*code && !mpi__info_keep(&to->info, info)) *code = MPI_ERR_NO_MEM;
+    if (!*code) *code = mpi__attributes_copy(&to->attributes, &c->attributes, (uintptr_t)c->handle, false);
+    if (!*code) return to;
+    MPI_Comm handle = to->handle;
+    discard(to, &handle);
+    return NULL;
+}
+
+static int idup(const char *name, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
     mpi__comm *c;
+    int code = check(name, comm, &c, newcomm);
     if (code) return code;
-    code = mpi__begin(&c, comm, &(p2p_layer_call){.name = name});
-    if (code) return code;
-    mpi__request *r = mpi__request_new(c);
-    if (!r) return mpi__end(c, mpi__no_memory(c));
-    r->active = true;
+    const char *file;
+    int line;
+    p2p_layer_line(c->p2p, &file, &line);
+    mpi__comm *to = begin_copy(c, info, &code);
+    p2p__here(file, line);
+    int begun = mpi__begin_on(c, &(p2p_layer_call){.name = name});
+    if (begun) return begun;
+    copying *state = malloc(sizeof *state);
+    if (to && !request)
+        code = mpi__wrong(c, MPI_ERR_REQUEST, P2P_ARGUMENT_REQUEST, "request is NULL: nothing could wait for this");
+    else if (!to && code != MPI_ERR_NO_MEM)
+        code = mpi__attribute_failed(c, code, "copies");
+    mpi__request *r = to && !code && state ? mpi__request_new(c) : NULL;
+    if (!r) {
+        free(state);
+        return mpi__end(c, code && code != MPI_ERR_NO_MEM ? code : mpi__no_memory(c));
+    }
+    const p2p_fingerprint as = {.operation = name, .count = SIZE_MAX, .root = -1};
+    *state = (copying){.to = to};
     r->name = name;
-    p2p_layer_made(c->p2p, "request", &r->object.thing);
+    r->collective = r->active = true;
+    r->state = state;
+    r->finish = end_idup;
+    p2p_layer_call_end(c->p2p, P2P_OK);
+    p2p__here(file, line);
+    mpi__acts();
+    p2p_layer_alias(c->p2p, &as);
+    p2p_err err = p2p_layer_idup(c->p2p, &state->p2p, &r->p2p);
+    if (err) {
+        free(state);
+        r->finish = NULL;
+        mpi__request_free(r);
+        return mpi__ended(c, err);
+    }
+    *newcomm = to->handle;
     *request = (MPI_Request)(void *)r;
-    return mpi__end(c, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
 API(Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup("MPI_Comm_idup", comm, newcomm, request);
+    return idup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request);
 }
 
 API(Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    int code = idup("MPI_Comm_idup_with_info", comm, newcomm, request);
-    return code ? code : PMPI_Comm_set_info(*newcomm, info);
+    return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
 }
 
 /* Its ranks in c, for MPI_Comm_create and its kin: NULL if there is no memory, or one is not in c. */

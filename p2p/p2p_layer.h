@@ -400,6 +400,9 @@ void p2p_layer_freed(p2p_comm *comm);
 /* A communicator of this rank alone. Local. */
 p2p_err p2p_layer_self(p2p_comm *comm, p2p_comm **self);
 
+/* A collective without waiting: when the request has ended, *copy is a communicator of the same ranks. */
+p2p_err p2p_layer_idup(p2p_comm *comm, p2p_comm **copy, p2p_request *request);
+
 /* A communicator of some ranks of comm, in this order, which only these ranks call. tag: 0 to INT_MAX / 2; calls of
  * overlapping groups at the same time need different ones. */
 p2p_err p2p_layer_subset(p2p_comm *comm, int count, const int ranks[], int tag, p2p_comm **sub);

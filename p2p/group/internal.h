@@ -25,6 +25,13 @@ void p2p__show_difference(p2p_engine *engine, int other, uint32_t context, uint6
 const char *p2p__difference(const scoreboard *b, const int ranks[2], const scoreboard_call calls[2], uint64_t in_lines,
                             p2p_finding *f, p2p_words *w);
 
+/* ---- split.c: the answer to a split ---- */
+
+/* Its head: a context that no other communicator has or had. */
+void p2p__split_head(scoreboard *b, int size, uint32_t head[]);
+/* What a rank makes of what it was told. */
+p2p_err p2p__comm_build(p2p_comm *comm, uint32_t mine[], p2p_comm **sub);
+
 /* ---- agree.c ---- */
 
 /* Tell the others that this rank is in the open collective, and what it thinks it is: what its row shows. Some bytes

@@ -49,6 +49,14 @@ static uint32_t new_context(scoreboard *b, int size, uint64_t *base)
     return 2 * (atomic_fetch_add(&b->shared->context_turn[index], 1) * SCOREBOARD_CONTEXTS + index);
 }
 
+void p2p__split_head(scoreboard *b, int size, uint32_t head[])
+{
+    uint64_t base = 0;
+    head[0] = new_context(b, size, &base);
+    head[1] = (uint32_t)size;
+    memcpy(&head[2], &base, sizeof base);
+}
+
 /* In rank 0: a context for each group, of which each member is told. */
 static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer mine)
 {
@@ -60,10 +68,8 @@ static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer 
         for (to = from; to < comm->size && proposals[to].colour == proposals[from].colour; to++)
             text[MEMBERS + to - from] = (uint32_t)proposals[to].rank;
         bool none = proposals[from].colour == P2P_UNDEFINED;
-        uint64_t base = 0;
-        text[0] = none ? 0 : new_context(comm->engine->scoreboard, to - from, &base);
-        text[1] = (uint32_t)(to - from);
-        memcpy(&text[2], &base, sizeof base);
+        text[0] = 0;
+        if (!none) p2p__split_head(comm->engine->scoreboard, to - from, text);
         size_t bytes = (MEMBERS + (size_t)(to - from)) * sizeof *text;
         for (int i = from; !err && i < to; i++)
             if (proposals[i].rank == 0)
@@ -74,8 +80,7 @@ static p2p_err arrange(p2p_comm *comm, proposal *proposals, answer text, answer 
     return err;
 }
 
-/* What a rank makes of what it was told. */
-static p2p_err build(p2p_comm *comm, answer mine, p2p_comm **sub)
+p2p_err p2p__comm_build(p2p_comm *comm, uint32_t mine[], p2p_comm **sub)
 {
     p2p_comm *made = NULL;
     comm->all_refused = mine[0] == NO_CONTEXT;
@@ -120,7 +125,7 @@ static p2p_err split(p2p_comm *comm, proposal own, p2p_comm **sub)
         err = arrange(comm, proposals, text, mine);
     else if ((err = quiet(comm, REQUEST_SEND, &own, sizeof own, 0, WIRE_SPLIT_TAG)) == P2P_OK)
         err = quiet(comm, REQUEST_RECV, mine, words * sizeof *mine, 0, WIRE_SPLIT_TAG);
-    if (!err) err = build(comm, mine, sub);
+    if (!err) err = p2p__comm_build(comm, mine, sub);
 release:
     free(proposals);
     free(text);
@@ -156,10 +161,7 @@ p2p_err p2p_layer_subset(p2p_comm *comm, int count, const int ranks[], int tag, 
     if (!text) return p2p__leave(comm, p2p__fail(comm, CAUSE_NO_SPLIT, count));
     tag = WIRE_SPLIT_TAG - 1 - tag;
     if (ranks[0] == comm->rank) { /* the first of them asks for a context, and tells the others once all are there */
-        uint64_t base = 0;
-        text[0] = new_context(comm->engine->scoreboard, count, &base);
-        text[1] = (uint32_t)count;
-        memcpy(&text[2], &base, sizeof base);
+        p2p__split_head(comm->engine->scoreboard, count, text);
         for (int i = 0; i < count; i++) text[MEMBERS + i] = (uint32_t)ranks[i];
         for (int i = 1; !err && i < count; i++) err = quiet(comm, REQUEST_RECV, NULL, 0, ranks[i], tag);
         for (int i = 1; !err && i < count; i++) err = quiet(comm, REQUEST_SEND, text, bytes, ranks[i], tag);
@@ -167,7 +169,7 @@ p2p_err p2p_layer_subset(p2p_comm *comm, int count, const int ranks[], int tag, 
         err = quiet(comm, REQUEST_SEND, NULL, 0, ranks[0], tag);
         if (!err) err = quiet(comm, REQUEST_RECV, text, bytes, ranks[0], tag);
     }
-    if (!err) err = build(comm, text, sub);
+    if (!err) err = p2p__comm_build(comm, text, sub);
     free(text);
     return p2p__leave(comm, err);
 }

@@ -26,7 +26,8 @@
 #define WIRE_MAX_BYTES (UINT64_C(1) << 56)
 #define WIRE_SPLIT_TAG \
     (-3) /* of p2p_split's own messages: no user or collective can use it, and P2P_ANY_TAG does not match it */
-#define WIRE_SPLIT_WORDS 4 /* of 32 bits in an answer to a split, before the members (p2p/group/split.c) */
+#define WIRE_DUP_TAG (-2147483647) /* the same, of a dup without waiting; those of subsets lie between */
+#define WIRE_SPLIT_WORDS 4         /* of 32 bits in an answer to a split, before the members (p2p/group/split.c) */
 
 enum wire_type { WIRE_EAGER = 1, WIRE_REQUEST, WIRE_CLEAR, WIRE_PAYLOAD, WIRE_CREDIT };
 enum wire_flag {

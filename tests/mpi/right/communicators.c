@@ -205,6 +205,34 @@ static void infos(void)
     MPI_Info_free(&twin);
 }
 
+/* Both are local: rank 1 begins its copies once the message has come that rank 0 sends behind them; and of the message that was
+ * sent with a buffer none has been received when the flush ends. */
+static void local_ones(void)
+{
+    enum { COPIES = 3 };
+    static char room[1000];
+    MPI_Comm copies[COPIES];
+    MPI_Request r[COPIES], flush;
+    int token = rank, got = -1, sum, bytes;
+    char *at;
+    MPI_Buffer_attach(room, sizeof room);
+    if (rank == 1) MPI_Recv(&got, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < COPIES; i++) MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &r[i]);
+    MPI_Bsend(&token, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD);
+    MPI_Buffer_iflush(&flush);
+    MPI_Wait(&flush, MPI_STATUS_IGNORE);
+    if (rank == 0 && size > 1) MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(&got, 1, MPI_INT, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    assert(got == (rank + size - 1) % size);
+    MPI_Buffer_detach(&at, &bytes);
+    for (int i = COPIES - 1; i >= 0; i--) MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < COPIES; i++) {
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, copies[i]);
+        assert(sum == size * (size - 1) / 2);
+        MPI_Comm_free(&copies[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -216,6 +244,7 @@ int main(int argc, char **argv)
     dimensions();
     errors();
     infos();
+    local_ones();
     MPI_Finalize();
     return 0;
 }

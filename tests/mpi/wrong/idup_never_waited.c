@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* idup_never_waited: the copy of a communicator is freed without having been waited for. */
 // ranks: 2
-// expect: 1 request never waited for: MPI_Comm_idup from {dup}
-// report: request_leak [0]
+// expect: the communicator is a copy that is not finished yet
+// expect: MPI_Wait for the request of MPI_Comm_idup first
+// report: invalid_argument/communicator
 #include <mpi.h>
 
 int main(int argc, char **argv)
@@ -10,7 +11,7 @@ int main(int argc, char **argv)
     MPI_Request r;
     MPI_Comm copy;
     MPI_Init(&argc, &argv);
-    MPI_Comm_idup(MPI_COMM_WORLD, &copy, &r); // line: dup
+    MPI_Comm_idup(MPI_COMM_WORLD, &copy, &r);
     MPI_Comm_free(&copy);
     MPI_Finalize();
     return 0;
