@@ -77,6 +77,7 @@ static int tell_handler(mpi__comm *c, int code)
     bool freed;
     int shown = code;
     MPI_Comm handle = c->handle;
+    mpi__keep_text(code, p2p_error_message(c->p2p));
     const mpi__handler *h = mpi__object_of(MPI__HANDLER, c->handler, &freed);
     if (h) h->function(&handle, &shown);
     return code;

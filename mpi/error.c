@@ -46,6 +46,33 @@ static const char *const texts[] = {
     [MPI_ERR_ERRHANDLER] = "invalid error handler",
 };
 
+/* The last errors that calls have returned, of a few codes. */
+enum { KEPT = 8 };
+static struct {
+    int code;
+    char text[MPI_MAX_ERROR_STRING];
+} kept[KEPT];
+
+void mpi__keep_text(int code, const char *text)
+{
+    static int next;
+    int place = 0;
+    while (place < KEPT && kept[place].code != code) place++;
+    if (place == KEPT) {
+        place = next;
+        next = (next + 1) % KEPT;
+    }
+    kept[place].code = code;
+    snprintf(kept[place].text, sizeof kept[place].text, "%s", text);
+}
+
+static const char *kept_text(int code)
+{
+    for (int i = 0; i < KEPT; i++)
+        if (code && kept[i].code == code && kept[i].text[0]) return kept[i].text;
+    return NULL;
+}
+
 API(Error_class)(int errorcode, int *errorclass)
 {
     int place = errorcode - MPI_ERR_LASTCODE - 1, code = mpi__place_ever("MPI_Error_class", errorclass, "errorclass");
@@ -65,7 +92,11 @@ API(Error_string)(int errorcode, char *string, int *resultlen)
         text = own[place].text;
     else if (errorcode >= 0 && errorcode < (int)(sizeof texts / sizeof *texts))
         text = texts[errorcode];
-    *resultlen = snprintf(string, MPI_MAX_ERROR_STRING, "%s", text ? text : "unknown error");
+    const char *whole = kept_text(errorcode);
+    if (!text) text = "unknown error";
+    int length = whole ? snprintf(string, MPI_MAX_ERROR_STRING, "%s: %s", text, whole)
+                       : snprintf(string, MPI_MAX_ERROR_STRING, "%s", text);
+    *resultlen = length < MPI_MAX_ERROR_STRING ? length : MPI_MAX_ERROR_STRING - 1;
     return MPI_SUCCESS;
 }
 

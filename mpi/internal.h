@@ -291,6 +291,8 @@ void mpi__say_no_memory(mpi__comm *comm);
 /* What an error of p2p's is in MPI. */
 int mpi__p2p(mpi__comm *comm, p2p_err err);
 int mpi__code_of(p2p_err err);
+/* What MPI_Error_string says of this code from now on: the whole of the last error that a call has returned with it. */
+void mpi__keep_text(int code, const char *text);
 /* MPI_LASTUSEDCODE: the highest that there is now, with those that the program has added. */
 int mpi__last_code(void);
 
