@@ -424,6 +424,8 @@ mpi__region *mpi__region_at(uintptr_t at, size_t bytes, bool writes);
 extern const MPI_Request *mpi__stores;
 /* May a call that begins now have these elements? MPI_SUCCESS, or the error: an operation that is under way has some. */
 int mpi__messages_left(void); /* at the end, in a call: is there one that a probe took and nothing has received? */
+/* The data of rank q's block begins at `at`, by this displacement from buf on: in the same block of the heap, if buf is in one. */
+int mpi__check_displacement(mpi__comm *c, const void *buf, const void *at, int q, int displacement);
 int mpi__check_unused(mpi__comm *c, const mpi__type *type, const void *buf, size_t count, bool writes);
 
 /* ---- race.c: receives from any source that only took the right message by luck ---- */
@@ -472,7 +474,7 @@ typedef struct mpi__request {
     struct {
         const char *file;
         int line;
-    } awaited; /* where it was waited for, or asked about, before that; line 0: nowhere */
+    } awaited;       /* where it was waited for, or asked about, before that; line 0: nowhere */
     bool orphan;     /* the program has freed it: it has no handle any more */
     uint64_t listed; /* the last call that has it in its list */
     enum mpi__mode mode;

@@ -204,6 +204,18 @@ static int too_short(mpi__comm *c, const block *b, const void *at, size_t bytes,
         (size_t)(b->end - from));
 }
 
+int mpi__check_displacement(mpi__comm *c, const void *buf, const void *at, int q, int displacement)
+{
+    uintptr_t begin, end;
+    if (!mpi__looks || !mpi__block_of || !mpi__block_of((uintptr_t)buf, &begin, &end)) return MPI_SUCCESS;
+    if ((uintptr_t)at >= begin && (uintptr_t)at < end) return MPI_SUCCESS;
+    return mpi__wrong(
+        c, MPI_ERR_ARG, P2P_ARGUMENT_BUFFER,
+        "the block of rank %d, at displacement %d, begins outside of the memory that was allocated" MPI__TRY
+        "displacements count elements from the buffer on; did an index overflow an int?",
+        q, displacement);
+}
+
 static int check_room(mpi__comm *c, const mpi__type *t, const char *buf, size_t count, bool writes)
 {
     block b = {0, 0};

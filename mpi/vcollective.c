@@ -50,9 +50,12 @@ int mpi__blocks_open(mpi__comm *c, mpi__blocks *b, const void *buf, const int co
     if (!counts || !displacements)
         return mpi__wrong(c, MPI_ERR_ARG, P2P_ARGUMENT_COUNT, "the counts or the displacements are NULL");
     int code = allot(c, b, buf);
-    for (int q = 0; q < c->size && !code; q++)
+    for (int q = 0; q < c->size && !code; q++) {
         code = add_block(c, b, q, counts[q], displacements[q], datatypes != NULL, datatypes ? datatypes[q] : datatype,
                          receives);
+        if (!code && !datatypes && b->counts[q])
+            code = mpi__check_displacement(c, buf, mpi__data(b->types[q], b->buf + b->places[q]), q, displacements[q]);
+    }
     if (!code && receives) code = mpi__check_each_apart(c, b);
     return complete(c, b, code);
 }
