@@ -41,7 +41,8 @@ for arg; do
     -O | -O0 | -O1 | -Og) [ "$accesses" = never ] || accesses=yes ;;
     -O*) [ "$accesses" = never ] || accesses= ;;
     -fsanitize=*) accesses=never ;;
-    -static | -shared | -r) heap= ;;
+    -shared) accesses=never ;;
+    -static | -r) heap= ;;
     -c | -S | -E | -M | -MM | -fsyntax-only) link= ;;
     esac
 done

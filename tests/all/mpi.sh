@@ -70,6 +70,7 @@ check "mpicc: a C++ program" \
 check "C++: a container that ends while a send has its memory: the line of the function that it ended in" \
     says "free() at $work/local.cpp:7: the program frees the memory that MPI_Isend at $work/local.cpp:6" sh -c \
     "$B/mpicxx -g $work/local.cpp -o $work/local && $B/mpirun -n 2 $work/local"
+check "mpicc: a shared library" "$B/mpicc" -fPIC -shared "$work/sum.c" -o "$work/sum.so"
 check "mpicc -show" says "libpairwise.a" "$B/mpicc" -show "$work/sum.c"
 check "mpicc --help" says "Usage: mpicc" "$B/mpicc" --help
 check "mpirun --help" says "Usage: mpirun" "$B/mpirun" --help
