@@ -132,7 +132,7 @@ API(Session_finalize)(MPI_Session *handle)
     mpi__handler *h;
     const char *file;
     int line, code = begin("MPI_Session_finalize", handle ? *handle : MPI_SESSION_NULL, &c, &s);
-    if (code) return code;
+    if (code || !handle) return code;
     p2p_layer_line(c->p2p, &file, &line);
     end(c, MPI_SUCCESS);
     if (mpi__is_handler(s->handler, &h) && h && mpi__release(h)) mpi__object_free(h);

@@ -87,35 +87,25 @@ void p2p__see_found(p2p_job *job, int rank)
     }
 }
 
-/* What this rank's note says, without the rank. */
-static const char *note_of(const p2p_job *job, int rank)
-{
-    const scoreboard_row *row = &job->scoreboard->rows[rank];
-    char own[32];
-    size_t length = (size_t)snprintf(own, sizeof own, "rank %d: ", rank);
-    return row->error + (strncmp(row->error, own, length) == 0 ? length : 0);
-}
-
 void p2p__tell_notes(p2p_job *job)
 {
     for (int i = 0; i < job->size && p2p__judges(job); i++) {
-        const scoreboard_row *row = &job->scoreboard->rows[i];
         p2p_rank_set alike = {0};
-        p2p_words w = {.used = 0};
+        p2p_words w = {.used = 0}, note = {.used = 0};
         int count = 0;
         if (!job->ranks[i].notes) continue;
+        p2p__see_error(&job->watch, i, &note);
         for (int k = i; k < job->size; k++) {
-            bool same = job->ranks[k].notes && strncmp(note_of(job, k), note_of(job, i), sizeof row->error - 32) == 0;
-            if (same) p2p__set_add(&alike, k);
-            if (same) job->ranks[k].notes = false;
-            count += same;
+            p2p_words other = {.used = 0};
+            if (!job->ranks[k].notes) continue;
+            p2p__see_error(&job->watch, k, &other);
+            if (strcmp(other.text, note.text) != 0) continue;
+            p2p__set_add(&alike, k);
+            job->ranks[k].notes = false;
+            count++;
         }
         p2p__add_ranks(&w, count > 1 ? "note: ranks " : "note: rank ", &alike, job->size);
-        p2p__add(&w, ": %.*s", (int)sizeof row->error - 32, note_of(job, i));
-        char advice[sizeof row->advice];
-        snprintf(advice, sizeof advice, "%.*s", (int)sizeof advice - 1, row->advice);
-        p2p__add_advice(&w, advice[0] ? advice : NULL);
-        p2p__say(job, "%s", w.text);
+        p2p__say(job, "%s: %s", w.text, note.text);
     }
 }
 

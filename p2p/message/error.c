@@ -83,7 +83,9 @@ void p2p__note(p2p_comm *comm)
     p2p_engine *engine = comm->engine;
     const scoreboard_call *call = &engine->row->call;
     put_message(comm, call, engine->rank);
-    p2p__publish(engine->row, engine->rank, &comm->blame, call, comm->message, engine->drafts);
+    char own[32]; /* the supervisor says which ranks */
+    const size_t named = (size_t)snprintf(own, sizeof own, "rank %d: ", engine->rank);
+    p2p__publish(engine->row, engine->rank, &comm->blame, call, comm->message + named, engine->drafts);
     put_advice(comm, call);
     if (engine->control < 0) fprintf(stderr, "pairwise: note: %s\n", comm->message);
     comm->blame.cause[0] = '\0';

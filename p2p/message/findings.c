@@ -158,7 +158,8 @@ p2p_err p2p__report_leaks(p2p_comm *world)
 {
     p2p_engine *engine = world->engine;
     enum { MESSAGES, REQUESTS, COMMUNICATORS, MEMORY, THINGS };
-    static const int things[] = {REASON_TYPE, REASON_OPERATOR, REASON_GROUP, REASON_BUFFER, REASON_REQUEST, REASON_PERSISTENT};
+    static const int things[] = {REASON_TYPE,   REASON_OPERATOR, REASON_GROUP,
+                                 REASON_BUFFER, REASON_REQUEST,  REASON_PERSISTENT};
     enum { KINDS = THINGS + sizeof things / sizeof *things };
     p2p_finding left[KINDS] = {
         [MESSAGES] = {.what = {.class = CLASS_LOST_MESSAGE, .count = engine->unexpected_count}},
