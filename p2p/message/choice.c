@@ -320,7 +320,10 @@ static void decide_call(p2p_engine *engine, int option)
     c->acted = false;
     if (option == CHOICE_NOTHING) p2p__poll_overlook(engine, c->asked);
     c->option = option;
-    if (!repeated) c->asked->decided(engine, c->asked->arg, c->number);
+    if (repeated)
+        engine->row->choices.bounded = true;
+    else
+        c->asked->decided(engine, c->asked->arg, c->number);
 }
 
 p2p_err p2p__choices_obey(p2p_engine *engine)

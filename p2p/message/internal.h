@@ -197,6 +197,8 @@ bool p2p__poll_may_overlook(p2p_engine *engine, const p2p_asked *asked);
 bool p2p__poll_goes_on(p2p_engine *engine, const p2p_asked *asked);
 void p2p__poll_overlook(p2p_engine *engine, const p2p_asked *asked);
 void p2p__polls_hurry(p2p_engine *engine);
+/* A probe has seen it: no later one overlooks it. */
+void p2p__poll_saw(p2p_unexpected *message);
 
 /* Wait until it is decided. CHOICE_NOTHING: a poll sees nothing. */
 p2p_err p2p__choice_ask(p2p_comm *comm, const p2p_asked *asked, int *option);

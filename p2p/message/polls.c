@@ -38,6 +38,11 @@ void p2p__poll_overlook(p2p_engine *engine, const p2p_asked *asked)
         if (++*vain > engine->config.looks + 1) engine->row->choices.bounded = true;
 }
 
+void p2p__poll_saw(p2p_unexpected *message)
+{
+    message->vain = LOOKS_MOST;
+}
+
 static void hurry(const p2p_engine *engine, int *vain)
 {
     if (*vain > engine->config.looks) *vain = LOOKS_MOST;

@@ -49,7 +49,8 @@ static void note_question(p2p_engine *engine, void *arg, uint32_t number)
 {
     question *q = arg;
     uint64_t held, sources = p2p__choice_sources(engine, &q->like, &held);
-    if (q->like.peer < 0) p2p__choice_note(engine, number, &q->like, sources | held);
+    if (q->like.peer >= 0) sources |= ~(UINT64_C(1) << q->like.peer); /* of others none would do */
+    p2p__choice_note(engine, number, &q->like, sources | held);
 }
 
 /* Which message a probe of any source sees, and whether a poll sees one. */
@@ -93,6 +94,7 @@ static p2p_err probe(p2p_comm *comm, int source, int tag, bool *found, p2p_messa
     if (err) return err;
     if (found) *found = ready;
     if (!ready) return P2P_OK;
+    if (engine->choices) p2p__poll_saw(q.found);
     if (taken) p2p__unexpected_remove(engine, q.found);
     if (taken) *taken = q.found;
     if (!status) return P2P_OK;
