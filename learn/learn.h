@@ -15,7 +15,7 @@
  *      check/          one exercise, compiled, run and judged
  *        check.c       learn_check: all of it
  *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
- *                      and what we have (allowed.c, uncounted.c)
+ *                      and what we have (allowed.c, uncounted.c; elf.c: the names in an object)
  *        orders.c      a case in every order that its messages may come in
  *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
@@ -210,7 +210,7 @@ typedef struct {
     const char
         *apart; /* with confine: a folder that only learn writes to, for what it makes of the files; NULL: work */
     bool keep_program; /* do not compile, the program of the last check in `work` is used again */
-    /* Called in each process that is going to be the compiler, the linker (and nm) or the launcher, before it starts: to lower
+    /* Called in each process that is going to be the compiler, the linker (and its kin) or the launcher, before it starts: to lower
      * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
      * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
     int (*confine)(void *arg, enum learn_step step);

@@ -1,69 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Names: which functions the learner's code uses, which it may not use (and nm knows the line), and which it lacks. */
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 
 #include "learn/check/build.h"
-
-/* ---- The names that an object file leaves to others to define, read from its symbol table: however many there are, and
- * whether or not they must be defined (weak ones need not) ---- */
 
 /* What there is against a name; NULL if nothing. */
 typedef const char *judge(const learn_exercise *e, const char *name);
 
 typedef struct {
-    const char *bytes;
-    size_t count;
-} file;
+    const learn_exercise *e;
+    judge *against;
+    char *found;
+} search;
 
-static bool lies_in(const file *f, uint64_t at, uint64_t bytes)
+/* Weak names need not be defined, and count as well. */
+static void look_at(void *arg, const learn_symbol *symbol)
 {
-    return at <= f->count && bytes <= f->count - at;
+    search *s = arg;
+    if (!symbol->defined && !s->found && s->against(s->e, symbol->name)) s->found = learn_copy(symbol->name);
 }
 
-static const ElfW(Shdr) * section(const file *f, const ElfW(Ehdr) * head, size_t i)
-{
-    uint64_t at = head->e_shoff + i * sizeof(ElfW(Shdr));
-    if (i >= head->e_shnum || !lies_in(f, at, sizeof(ElfW(Shdr)))) return NULL;
-    const ElfW(Shdr) *s = (const ElfW(Shdr) *)(const void *)(f->bytes + at);
-    return lies_in(f, s->sh_offset, s->sh_type == SHT_NOBITS ? 0 : s->sh_size) ? s : NULL;
-}
-
-/* False if this is no table of symbols with names. */
-static bool read_table(const file *f, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names, const learn_exercise *e,
-                       judge *against, char **found)
-{
-    if (!names || names->sh_type != SHT_STRTAB || !names->sh_size || f->bytes[names->sh_offset + names->sh_size - 1])
-        return false;
-    const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)(f->bytes + symbols->sh_offset);
-    for (size_t i = 0; i < symbols->sh_size / sizeof *symbol; i++) {
-        if (symbol[i].st_shndx != SHN_UNDEF || !symbol[i].st_name) continue;
-        if (symbol[i].st_name >= names->sh_size) return false;
-        const char *name = f->bytes + names->sh_offset + symbol[i].st_name;
-        if (!*found && against(e, name)) *found = learn_copy(name);
-    }
-    return true;
-}
-
-/* The first name that an object or a program leaves undefined and that there is something against, or NULL; free it. False if
- * the file cannot be read. */
+/* The first name that an object or a program leaves to others to define and that there is something against, or NULL; free
+ * it. False if the file cannot be read. */
 static bool undefined_name(const char *path, const learn_exercise *e, judge *against, char **found)
 {
-    file f;
-    OWNED char *bytes = learn_read_plain_file(path, LEARN_MADE_BYTES, &f.count);
-    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)(const void *)bytes;
-    bool good = bytes && f.count >= sizeof *head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
-                head->e_shentsize == sizeof(ElfW(Shdr));
-    size_t tables = 0;
-    f.bytes = bytes;
-    *found = NULL;
-    for (size_t i = 0; good && i < head->e_shnum; i++) {
-        const ElfW(Shdr) *s = section(&f, head, i);
-        good = s && (s->sh_type != SHT_SYMTAB ||
-                     (++tables && read_table(&f, s, section(&f, head, s->sh_link), e, against, found)));
-    }
-    return good && tables == 1;
+    search s = {e, against, NULL};
+    bool good = learn_each_symbol(path, look_at, &s);
+    *found = s.found;
+    return good;
 }
 
 /* ---- What is allowed ---- */

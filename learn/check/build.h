@@ -46,6 +46,19 @@ void learn_does_not_compile(const learn_spawned *done, const char *file, learn_r
 void learn_does_not_link(const learn_spawned *done, learn_result *result);
 void learn_note_warnings(learn_result *result, const char *said);
 
+/* ---- elf.c: the symbols of an object file or a program ---- */
+
+typedef struct {
+    const char *name; /* lives as long as the call */
+    size_t bytes;
+    bool defined, function, global, writable; /* global: or weak; writable: a variable that is not const */
+} learn_symbol;
+
+typedef void learn_symbol_visit(void *arg, const learn_symbol *symbol);
+
+/* Visit all that have a name. False if the file has no symbol table, or what is no symbol table; some may have been visited. */
+bool learn_each_symbol(const char *path, learn_symbol_visit *visit, void *arg);
+
 /* ---- allowed.c ---- */
 
 /* Do the learner's objects use only what the exercise allows? If not, result says what, and where. */
@@ -58,6 +71,6 @@ bool learn_nothing_missing(const learn_exercise *e, const char *program, learn_r
 /* ---- uncounted.c ---- */
 
 /* Where memory is counted: is what is not counted, static variables and arrays on the stack, small? */
-bool learn_counts_all(const learn_exercise *e, const learn_options *o, const learn_tool *objects, learn_result *result);
+bool learn_counts_all(const learn_exercise *e, const learn_tool *objects, learn_result *result);
 
 #endif

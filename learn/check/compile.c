@@ -186,7 +186,7 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
     if (good && !options->keep_program) {
         unlink(program);
         good = compile_own(e, folder, work, options, &objects, result) &&
-               learn_only_uses_allowed(e, options, &objects, result) && learn_counts_all(e, options, &objects, result);
+               learn_only_uses_allowed(e, options, &objects, result) && learn_counts_all(e, &objects, result);
         for (size_t i = 0; good && i < objects.count; i++) good = intercept(objects.words[i], "", options);
         good = good && compile_used(e, &objects, result) && link_program(e, &objects, program, options, result);
     }

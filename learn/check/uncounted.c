@@ -14,49 +14,36 @@ enum { MOST_STATIC = 1024 };
 /* Of one function, what the sanitizer puts between variables among it. */
 enum { MOST_FRAME = 4096 };
 
-/* The compiler numbers those inside of functions: "all.0". */
-static void note_largest(const char *line, size_t bytes, size_t *largest, char **name)
+typedef struct {
+    size_t all, largest; /* bytes */
+    char *name;          /* of the largest */
+} statics;
+
+static void count_static(void *arg, const learn_symbol *symbol)
 {
-    const char *found = strrchr(line, ' ') + 1;
-    if (bytes <= *largest) return;
-    *largest = bytes;
-    free(*name);
-    *name = learn_format("%.*s", (int)strcspn(found, "."), found);
+    statics *s = arg;
+    bool sanitizers = learn_has_prefix(symbol->name, "__asan") || learn_has_prefix(symbol->name, ".L");
+    if (!symbol->defined || !symbol->writable || sanitizers) return;
+    s->all += symbol->bytes;
+    bool first = s->name && strcmp(symbol->name, s->name) < 0; /* of several that are as large */
+    if (symbol->bytes < s->largest || (symbol->bytes == s->largest && !first)) return;
+    s->largest = symbol->bytes;
+    learn_replace(&s->name, learn_format("%.*s", (int)strcspn(symbol->name, "."),
+                                         symbol->name)); /* inside of a function: "all.0" */
 }
 
-/* nm says "0000000000000000 0000000000008000 b all": address, bytes, kind, name. */
-static size_t statics_of(const char *object, const learn_options *o, size_t *largest, char **name)
+static bool small_statics(const learn_tool *objects, learn_result *result)
 {
-    learn_tool t = {.count = 0};
-    OWNED_SPAWNED done;
-    size_t all = 0;
-    learn_tool_add_words(&t, "nm -S --defined-only");
-    learn_tool_add(&t, "%s", object);
-    learn_tool_run(&t, LEARN_LINK, o, &done);
-    for (const char *at = learn_string(&done.out); *at; at = learn_next_line(at)) {
-        OWNED char *line = learn_format("%.*s", (int)strcspn(at, "\n"), at);
-        unsigned long long bytes;
-        char kind;
-        if (sscanf(line, "%*x %llx %c ", &bytes, &kind) != 2 || !strchr("bBdDC", kind)) continue;
-        if (strstr(line, " __asan") || strstr(line, " .L")) continue; /* the sanitizer's own */
-        all += bytes;
-        note_largest(line, bytes, largest, name);
-    }
-    return all;
-}
-
-static bool small_statics(const learn_options *o, const learn_tool *objects, learn_result *result)
-{
-    OWNED char *name = NULL;
-    size_t all = 0, largest = 0;
-    for (size_t i = 0; i < objects->count; i++) all += statics_of(objects->words[i], o, &largest, &name);
-    if (all <= MOST_STATIC) return true;
+    statics s = {0};
+    for (size_t i = 0; i < objects->count; i++) learn_each_symbol(objects->words[i], count_static, &s);
+    OWNED char *name = s.name;
+    if (s.all <= MOST_STATIC) return true;
     learn_fail(
         result, "kept.static", "",
         "The static variables have %zu bytes together, and the largest, %s, %zu. What a static variable holds is "
         "there all the time, while here it is counted how much memory there is at the same time: what is needed "
         "for a while is allocated, as long as it has to be, and given back.",
-        all, name, largest);
+        s.all, name, s.largest);
     return false;
 }
 
@@ -81,10 +68,10 @@ static bool small_frames(const char *object, learn_result *result)
     return true;
 }
 
-bool learn_counts_all(const learn_exercise *e, const learn_options *o, const learn_tool *objects, learn_result *result)
+bool learn_counts_all(const learn_exercise *e, const learn_tool *objects, learn_result *result)
 {
     if (!e->check->counts_memory) return true;
-    bool good = small_statics(o, objects, result);
+    bool good = small_statics(objects, result);
     for (size_t i = 0; i < objects->count && good; i++) good = small_frames(objects->words[i], result);
     return good;
 }
