@@ -57,6 +57,12 @@ double learn_now(void); /* seconds, monotonic */
 pid_t learn_start(const learn_command_line *line);
 void learn_stop_all(void);
 
+/* ---- check.c ---- */
+
+/* Two checks of one exercise in one checkout would build over each other: the second waits; those that use the same program
+ * again run side by side. What it returns is to be closed; -1 where nothing can be locked. */
+int learn_lock_work(const learn_exercise *e, const learn_options *o);
+
 /* ---- compile.c ---- */
 
 /* Where what is built of it lies; free it. */

@@ -16,6 +16,7 @@
  *        check.c       learn_check: all of it
  *        compile.c     the learner's files to a program (tools.c); what the compiler has against them (complaints.c),
  *                      and what we have (allowed.c, uncounted.c; elf.c: the names in an object)
+ *        together.c    many mutants as one program
  *        orders.c      a case in every order that its messages may come in
  *        run.c         that program as the ranks of one world, and what they reported (symbols.c: lines for addresses)
  *        spawn.c       a command, its output caught and bounded, its time limited, nothing left behind
@@ -209,7 +210,8 @@ typedef struct {
     const char *work;        /* folder for what is built; NULL: BUILD/course/work/NAME */
     const char
         *apart; /* with confine: a folder that only learn writes to, for what it makes of the files; NULL: work */
-    bool keep_program; /* do not compile, the program of the last check in `work` is used again */
+    bool keep_program;  /* do not compile, the program of the last check in `work` is used again */
+    const char *mutant; /* that program is of learn_put_together: the number of the one that is to run */
     /* Called in each process that is going to be the compiler, the linker (and its kin) or the launcher, before it starts: to lower
      * its rights and limits, for grading. It may fork, if what stays in front passes the exit status on; the death of learn
      * must end it (PR_SET_PDEATHSIG, which a change of user takes away). Anything but 0 and it ends. */
@@ -223,6 +225,11 @@ typedef struct {
  * result is set in any case, and needs learn_result_free. Not for threads: fork for several at once. It kills every child
  * of this process that it finds when a command of its own has ended. */
 bool learn_check(const learn_exercise *e, const char *folder, const learn_options *options, learn_result *result);
+
+/* Make one program of many mutants of an exercise, in the folder `work`; in[i] becomes true if mutants[i], a path, is in it
+ * and can be checked there (keep_program), as what it is alone. False: there is no program. As little for threads. */
+bool learn_put_together(const learn_exercise *e, const char *work, size_t count, char *const mutants[], bool in[]);
+
 void learn_result_free(learn_result *result);
 #define OWNED_RESULT __attribute__((cleanup(learn_result_free))) learn_result
 

@@ -132,6 +132,9 @@ extern check_place check_called;
 
 extern const check_exercise check_the_exercise; /* the linker is told which one it is */
 
+/* In a program of several mutants: from now on the test calls the functions of this one. */
+void check_choose(unsigned long mutant);
+
 /* A case becomes a phase of the trace, if one is written; messages are shown as parts of its first buffer. */
 void check_trace_begin(p2p_comm *comm, const check_case *c);
 void check_trace_buffer(const void *buf, size_t bytes);

@@ -28,6 +28,21 @@ bool learn_tool_run(learn_tool *t, enum learn_step step, const learn_options *op
 
 void learn_add_rank(learn_tool *t, const learn_options *o, const char *program, bool guarded);
 
+/* ---- compile.c: the steps of learn_compile; objects are added to a line for the linker ---- */
+
+/* The learner's files; a mutant stands in for the first. */
+bool learn_compile_own(const learn_exercise *e, const char *folder, const char *work, const learn_options *o,
+                       learn_tool *link, learn_result *result);
+
+/* In an object: the calls that check_calls.c, check_collectives.c and check_memory.c stand in for. more: further words for
+ * objcopy. */
+bool learn_intercept(const char *object, const char *more, const learn_options *options);
+
+/* The solutions of earlier exercises that this one uses. */
+bool learn_compile_used(const learn_exercise *e, learn_tool *link, learn_result *result);
+bool learn_link_program(const learn_exercise *e, const learn_tool *objects, const char *program,
+                        const learn_options *options, learn_result *result);
+
 /* ---- opencl.c: a text in OpenCL C as a C compiler reads it; path: what it is called in messages. Free it. ---- */
 
 char *learn_opencl_to_c(const char *text, const char *path);

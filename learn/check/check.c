@@ -272,9 +272,7 @@ static void note_slowness(learn_result *result)
 
 /* ---- All ---- */
 
-/* Two checks of one exercise in one checkout would build over each other: the second waits; those that use the same program
- * again run side by side. What it returns is to be closed; -1 where nothing can be locked. */
-static int lock_work(const learn_exercise *e, const learn_options *o)
+int learn_lock_work(const learn_exercise *e, const learn_options *o)
 {
     OWNED char *work = learn_work_folder(e, o);
     int how = o->keep_program ? LOCK_SH : LOCK_EX;
@@ -308,7 +306,7 @@ bool learn_check(const learn_exercise *e, const char *folder, const learn_option
         result->state = LEARN_NOT_STARTED;
         result->share = 0;
     } else {
-        int lock = lock_work(e, o);
+        int lock = learn_lock_work(e, o);
         uint64_t seed = learn_key(o->seed, UINT64_MAX, 0); /* ranks know it */
         check_plan_make(&plan, e->check, seed, o->seed);
         show_progress(e, o, 0, 0);

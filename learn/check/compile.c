@@ -12,8 +12,7 @@ static const char sanitizers[] = "-g -O1 -fsanitize=address,undefined -fno-sanit
 
 /* ---- Compiling ---- */
 
-/* The calls that check_calls.c, check_collectives.c and check_memory.c stand in for. `more`: further words for objcopy. */
-static bool intercept(const char *object, const char *more, const learn_options *options)
+bool learn_intercept(const char *object, const char *more, const learn_options *options)
 {
 #define RENAME(name) " --redefine-sym " #name "=check_" #name
     learn_tool c = {.count = 0};
@@ -58,9 +57,8 @@ static bool compile_file(const char *source, const char *file, const char *objec
     return good;
 }
 
-/* The learner's files; a mutant stands in for the first. */
-static bool compile_own(const learn_exercise *e, const char *folder, const char *work, const learn_options *o,
-                        learn_tool *link, learn_result *result)
+bool learn_compile_own(const learn_exercise *e, const char *folder, const char *work, const learn_options *o,
+                       learn_tool *link, learn_result *result)
 {
     for (size_t i = 0; e->check->files[i]; i++) {
         const char *file = e->check->files[i], *base = basename(file);
@@ -99,12 +97,12 @@ static bool compile_used_file(const learn_exercise *used, const char *file, lear
     bool old = !is_newer(object, source) || !is_newer(object, "exercises/exercises.h") ||
                !is_newer(object, "/proc/self/exe"); /* this program: it may compile in another way */
     if (good && old)
-        good = compile_file(source, file, fresh, &own, result) && intercept(fresh, weak, NULL) &&
+        good = compile_file(source, file, fresh, &own, result) && learn_intercept(fresh, weak, NULL) &&
                rename(fresh, object) == 0;
     return good;
 }
 
-static bool compile_used(const learn_exercise *e, learn_tool *link, learn_result *result)
+bool learn_compile_used(const learn_exercise *e, learn_tool *link, learn_result *result)
 {
     for (const char *const *name = e->check->uses; name && *name; name++) {
         OWNED_TEXT why = {0};
@@ -140,8 +138,8 @@ static bool make_unread(const char *program, const learn_options *options)
     return learn_tool_run(&c, LEARN_LINK, options, &done);
 }
 
-static bool link_program(const learn_exercise *e, const learn_tool *objects, const char *program,
-                         const learn_options *options, learn_result *result)
+bool learn_link_program(const learn_exercise *e, const learn_tool *objects, const char *program,
+                        const learn_options *options, learn_result *result)
 {
     static const char *const around[] = {"guard", "calls", "memory"};
     static const char *const side[] = {"rank", "deaths", "trace", "leaks", "plan", "data"};
@@ -185,10 +183,11 @@ bool learn_compile(const learn_exercise *e, const char *folder, const learn_opti
     bool good = options->keep_program || learn_make_folder(work);
     if (good && !options->keep_program) {
         unlink(program);
-        good = compile_own(e, folder, work, options, &objects, result) &&
+        good = learn_compile_own(e, folder, work, options, &objects, result) &&
                learn_only_uses_allowed(e, options, &objects, result) && learn_counts_all(e, &objects, result);
-        for (size_t i = 0; good && i < objects.count; i++) good = intercept(objects.words[i], "", options);
-        good = good && compile_used(e, &objects, result) && link_program(e, &objects, program, options, result);
+        for (size_t i = 0; good && i < objects.count; i++) good = learn_intercept(objects.words[i], "", options);
+        good = good && learn_compile_used(e, &objects, result) &&
+               learn_link_program(e, &objects, program, options, result);
     }
     if (!good) learn_fail(result, "checker", "", "The program cannot be built: the build folder cannot be written to.");
     learn_tool_free(&objects);

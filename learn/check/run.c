@@ -62,6 +62,7 @@ void learn_add_rank(learn_tool *l, const learn_options *o, const char *program, 
     else if (guarded)
         learn_tool_add(l, "%s/course/obj/guard", learn_build());
     learn_tool_add(l, "%.*s%s%s", folder, program, unread ? LEARN_UNREAD "/" : "", program + folder);
+    if (o && o->mutant) learn_tool_add(l, "%s", o->mutant);
 }
 
 /* seconds, 0: no limit; debug: a rank for gdb, -1: none. */

@@ -16,8 +16,9 @@ enum kind { STUB, SOLUTION, MUTANT };
 typedef struct {
     enum kind kind;
     const learn_exercise *e;
-    char *path; /* of a mutant */
-    int status; /* 0: it is sound */
+    char *path;   /* of a mutant */
+    char *number; /* of one that is in the exercise's program of many: in it; NULL: it is not */
+    int status;   /* 0: it is sound */
     char *said;
 } job;
 
@@ -93,12 +94,12 @@ static void as_expected(const char *source, const char *told, const char *path, 
 }
 
 /* The mutant says what is wrong with it, fails, and the explanation holds each text that it expects. `told` becomes the
- * explanation. */
-static void check_mutant(const learn_exercise *e, const char *path, const char *work, learn_text *wrong,
-                         learn_text *told)
+ * explanation. number: in the program of many that lies in `work`; NULL: it is not made yet. */
+static void check_mutant(const learn_exercise *e, const char *path, const char *number, const char *work,
+                         learn_text *wrong, learn_text *told)
 {
     OWNED char *folder = learn_format("solutions/%s", e->name), *source = learn_read_file(path, NULL);
-    learn_options o = {.instead = path, .work = work, .quiet_compiler = true};
+    learn_options o = {.instead = path, .work = work, .quiet_compiler = true, .keep_program = number, .mutant = number};
     OWNED_RESULT result;
     if (learn_check(e, folder, &o, &result)) learn_add(wrong, "%s survives: it passes\n", path);
     OWNED char *text = learn_explanation(e, &result);
@@ -112,6 +113,49 @@ static void check_mutant(const learn_exercise *e, const char *path, const char *
     if (result.state == LEARN_FAILED) as_expected(source ? source : "", text, path, wrong);
 }
 
+/* ---- Programs of many mutants, one an exercise, each made in a job that prints the numbers of those that are in it ---- */
+
+static char *folder_of_many(const learn_exercise *e)
+{
+    return learn_format("%s/course/work/sound/%s", learn_build(), e->name);
+}
+
+/* The first; behind it are the others. */
+static job *mutants_of(const course_check *c, size_t exercise, size_t *count)
+{
+    const learn_exercise *e = &learn_course(NULL)[exercise];
+    job *first = c->jobs, *end = c->jobs + c->count;
+    while (first < end && (first->kind != MUTANT || first->e != e)) first++;
+    for (*count = 0; first + *count < end && first[*count].e == e; ++*count) continue;
+    return first;
+}
+
+static int make_program(void *arg, size_t exercise, FILE *said)
+{
+    size_t count;
+    const job *mutants = mutants_of(arg, exercise, &count);
+    if (!count) return 1;
+    OWNED char *work = folder_of_many(mutants->e);
+    OWNED char **paths = learn_memory(count * sizeof *paths);
+    OWNED bool *in = learn_memory(count * sizeof *in);
+    for (size_t i = 0; i < count; i++) paths[i] = mutants[i].path;
+    if (!learn_put_together(mutants->e, work, count, paths, in)) return 1;
+    for (size_t i = 0; i < count; i++)
+        if (in[i]) fprintf(said, "%zu\n", i);
+    return 0;
+}
+
+/* Mutants of a program that could not be made are programs of their own. */
+static void program_ended(void *arg, size_t exercise, int status, const char *said)
+{
+    size_t count;
+    job *mutants = mutants_of(arg, exercise, &count);
+    for (const char *at = said; status == 0 && *at; at = learn_next_line(at)) {
+        size_t i = strtoul(at, NULL, 10);
+        if (i < count) learn_replace(&mutants[i].number, learn_format("%zu", i));
+    }
+}
+
 /* ---- Jobs ---- */
 
 static int do_job(void *arg, size_t number, FILE *said)
@@ -119,9 +163,10 @@ static int do_job(void *arg, size_t number, FILE *said)
     const course_check *c = arg;
     const job *j = &c->jobs[number];
     OWNED_TEXT wrong = {0}, told = {0};
-    OWNED char *work = learn_format("%s/course/work/sound/%zu", learn_build(), number);
+    OWNED char *work = j->number ? folder_of_many(j->e)
+                                 : learn_format("%s/course/work/sound/%zu", learn_build(), number);
     if (j->kind == MUTANT)
-        check_mutant(j->e, j->path, work, &wrong, &told);
+        check_mutant(j->e, j->path, j->number, work, &wrong, &told);
     else
         check_files(j->e, j->kind == SOLUTION, work, &wrong);
     fputs(learn_string(&wrong), said);
@@ -225,10 +270,14 @@ static bool check_all(course_check *c, const learn_exercise *only)
         for (size_t i = 0; i < mutants.gl_pathc; i++) add_job(c, MUTANT, e, learn_copy(mutants.gl_pathv[i]));
         globfree(&mutants);
     }
+    size_t exercises;
+    learn_course(&exercises);
+    learn_run_jobs(exercises, c->at_once, make_program, program_ended, c);
     learn_run_jobs(c->count, c->at_once, do_job, job_ended, c);
     bool good = report_all(c, only);
     for (size_t i = 0; i < c->count; i++) {
         free(c->jobs[i].path);
+        free(c->jobs[i].number);
         free(c->jobs[i].said);
     }
     free(c->jobs);

@@ -34,9 +34,37 @@ noticed() {
 }
 
 # What check-course is made of: it is spoilt only when one of these has changed.
-judges="tests/all/course.sh learn/*.[ch] learn/course/*.[ch] learn/check/*.[ch]"
+judges="tests/all/course.sh learn/*.[ch] learn/course/*.[ch] learn/check/*.[ch] exercises/check/check_choose.h"
 
 noticing() { check "check-course notices $1" noticed "$2" "$3"; }
+
+# The mutants of an exercise are one program, besides the stub's and the solution's; what cannot be a part of it, or crashes
+# in it, concerns itself alone.
+printf '#!/bin/bash\n[[ " $* " == *" -c "* ]] || echo >>"%s/links"\nexec %s "$@"\n' "$work" "${CC:-cc}" >"$work/cc"
+chmod +x "$work/cc"
+one_more() { # NAME WORDS SED: a mutant that expects these words
+    { printf '// what: one more\n// expect: %s\n' "$2"; sed "1,4d; $3" zeroes.c; } >"$1.c"
+}
+odd() {
+    one_more crashes "In line 11 of broadcast.c rank 0 uses a NULL pointer" 's/if (p2p_rank.*/*(char *)(bytes ? NULL : buf) = 0;/'
+    one_more forbidden "Line 12 of broadcast.c uses coll_barrier" 's/P2P_OK/coll_barrier(comm)/; s/string.h/collectives\/collectives.h/'
+    one_more lacks_it "There is no function my_broadcast" 's/my_broadcast/my_own/'
+    one_more before_main "calls abort" "\$a void abort(void); __attribute__((constructor)) static void die(void) { abort(); }"
+    echo 'int x' >not_c.c
+}
+unlinkable() {
+    one_more unlinkable "There is no function nowhere" 's/return P2P_OK/p2p_err nowhere(void); return nowhere()/'
+}
+together() { # LINKS WORDS COMMAND
+    fresh && cp "$top/tests/mutants/$b"/{counts_for_bytes,to_itself}.c "$course/tests/mutants/$b" && : >"$work/links"
+    (cd "$course/tests/mutants/$b" && $3)
+    (cd "$course" && CC=$work/cc build/learn check-course 08) >"$work/says"
+    grep -q -F -- "$2" "$work/says" && [ "$(wc -l <"$work/links")" -eq "$1" ] && return
+    cat "$work/says"
+    echo "expected to see: $2, and $1 links, not $(wc -l <"$work/links")"
+    return 1
+}
+
 check_that_it_notices() {
     fresh
     check "check-course has nothing against a fresh copy" "$course/build/learn" check-course 08
@@ -64,6 +92,9 @@ check_that_it_notices() {
     noticing "a stray folder" "solutions/99_nothing belongs to no exercise" "mkdir solutions/99_nothing"
     noticing "a stray mutant" "tests/mutants/$b/zeroes.c~ belongs to no exercise" "touch tests/mutants/$b/zeroes.c~"
     noticing "a stray test" "tests/exercises/99_nothing.hints belongs to no exercise" "touch tests/exercises/99_nothing.hints"
+    check "the mutants of an exercise are linked once" together 3 "3 of  3 mutants killed" :
+    check "odd mutants do not concern the others" together 5 "7 of  8 mutants killed" odd
+    check "a mutant that does not link does not concern the others" together 7 "4 of  4 mutants killed" unlinkable
     # shellcheck disable=SC2086  # a list of files
     [ "$failed" ] || keep_checked check-course $judges
 }
