@@ -65,7 +65,7 @@ API(Type_lb)(MPI_Datatype datatype, MPI_Aint *displacement)
 
 API(Type_ub)(MPI_Datatype datatype, MPI_Aint *displacement)
 {
-    MPI_Aint lb, extent;
+    MPI_Aint lb = 0, extent = 0;
     int code = PMPI_Type_get_extent(datatype, &lb, displacement ? &extent : NULL);
     if (!code) *displacement = lb + extent;
     return code;

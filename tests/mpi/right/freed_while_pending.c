@@ -109,7 +109,7 @@ static void collective(int kind, int persistent)
     MPI_Datatype t = new_type();
     MPI_Op op;
     MPI_Comm c;
-    MPI_Request r;
+    MPI_Request r = MPI_REQUEST_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &c);
     MPI_Op_create(add, 1, &op);
     for (int i = 0; i < RANKS * GAP; i++) {
