@@ -18,6 +18,7 @@ part_of() { echo "${parts[$1]:-$2}"; } # SUITE FILTER: as a filter, which is FIL
 not_here='^(read-refused|write-refused|write-late|write-death|read-breaks' # a rank copies out of another's memory, or into it
 not_here+='|stale-half|stop-mid-copy'                                      # or does so for longer than the other waits
 not_here+='|meet-withdrawn|stale-view'                                     # or reads it in place, in a collective
+not_here+='|group-limit'            # how much memory each host's ranks need
 not_here+='|scoreboard-garbage-end' # what is written to the scoreboard of one host does not reach the others
 not_here+='|repair-asks'            # a rank is given kept memory until its own launcher has heard of a death
 not_here+='|fork-fails)$'           # which fork it is that fails

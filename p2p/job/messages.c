@@ -71,8 +71,8 @@ void p2p__see_found(p2p_job *job, int rank)
         f->what.argument = within(what.argument, ARGUMENT_COUNT);
         f->what.ranks = what.ranks;
         f->what.status = what.status;
-        f->what.note = what.note;
-        job->ranks[rank].notes = job->ranks[rank].notes || what.note;
+        f->what.note = what.note != 0;
+        job->ranks[rank].notes = job->ranks[rank].notes || what.note != 0;
         p2p__finding_say(f, &error);
         for (int k = 0; k < places && k < SCOREBOARD_PLACES; k++) {
             p2p_place place = row->found[i].places[k];

@@ -158,7 +158,7 @@ typedef struct {
     int wanted_source;  /* REASON_SOURCE */
     int status;         /* REASON_SIGNAL: the signal; REASON_EXIT, REASON_ABORT: the exit status */
     bool dumped, starved, early;
-    bool note; /* no error: its rank has gone on, and the job's status is as if there were none */
+    int note; /* 1: no error, its rank has gone on, and the job's status is as if there were none. A number, since ranks write it. */
     double seconds;
     uint64_t count; /* of things left */
 } p2p_diagnosis;

@@ -77,8 +77,8 @@ typedef struct {
     _Atomic uint64_t answers; /* how often the launcher has decided; and what, the last time */
     uint32_t number;
     int option;
-    bool hurry;   /* with that: ranks only look in vain, so polls have to see what there is */
-    bool bounded; /* polls could have looked in vain more often, or less */
+    bool hurry;  /* with that: ranks only look in vain, so polls have to see what there is */
+    int bounded; /* polls could have looked in vain more often, or less */
 } scoreboard_choices;
 
 /* Lines that a rank has written for ranks of other hosts, which its launcher passes on: the last ones, in order. */

@@ -5,15 +5,22 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #undef NDEBUG
 enum { COMMS = 4200, PENDING = 200, WAITED = 20000, STEPS = 3000, LENGTH = 1000 };
 
 static int rank;
 
+/* Pages of this process, in bytes; 0 where a checker of memory keeps what has been freed. */
 static long resident(void)
 {
     long pages = 0;
+    const char *loaded = getenv("LD_PRELOAD");
+#ifdef __SANITIZE_ADDRESS__
+    loaded = "vgpreload";
+#endif
+    if (loaded && strstr(loaded, "vgpreload")) return 0;
     FILE *file = fopen("/proc/self/statm", "r");
     assert(file && fscanf(file, "%*d %ld", &pages) == 1);
     fclose(file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* address_in_int: an address has gone through an int, so the receive gets one where there is no memory. */
 // ranks: 2
+// environment: ASAN_OPTIONS=handle_segv=0:handle_sigbus=0
 // expect: rank 1: MPI_Recv(source 0, tag 0) at {recv}: the buffer at 0x7d0 (2000 bytes) is no memory that this program may use so
 // report: invalid_argument/buffer [1]
 // report: 1 call MPI_Recv {recv} peer 0
