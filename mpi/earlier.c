@@ -67,7 +67,7 @@ API(Type_ub)(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint lb = 0, extent = 0;
     int code = PMPI_Type_get_extent(datatype, &lb, displacement ? &extent : NULL);
-    if (!code) *displacement = lb + extent;
+    if (!code && displacement) *displacement = lb + extent;
     return code;
 }
 

@@ -35,5 +35,7 @@ for my $file (grep { -f } @ARGV) {
     while (my $next = shift @open) {
         push @open, grep { !$seen{$_}++ } @{ included($next) };
     }
-    print substr(sha1_hex(map { $_, text($_) } sort(keys %seen), '.clang-tidy'), 0, 16), " $file\n";
+    my ($folder) = $file =~ m{^([^/]+/)};
+    my @settings = grep { -f } '.clang-tidy', ($folder // '') . '.clang-tidy';
+    print substr(sha1_hex(map { $_, text($_) } sort(keys %seen), @settings), 0, 16), " $file\n";
 }
