@@ -38,7 +38,7 @@ sum() {
     local program=$B/tests/$suite more=
     [ "$kind" = plain ] || [ "$kind" = alone ] || return
     [ -e "$work/common" ] && ! env | grep -q '^PAIRWISE_' || return
-    [ "$suite" = faults ] && program=$B/tests/faultlab
+    [[ $suite == faults* ]] && program=$B/tests/faultlab
     case $suite in learn*) more=$(find solutions exercises/exercises.h exercises/check tests/exercises tests/mutants tests/learner tests/submissions -type f) ;; esac
     # shellcheck disable=SC2086  # names without blanks
     "$B/learn" stamp sum "$program" "$work/common" $more
@@ -93,10 +93,12 @@ short_faults="flood flood-bound partial-frame send-then-die trunc order"
 
 run_faults() { # SECONDS
     local faults=--all status
+    [[ $suite != faults-* ]] || faults="--all --half ${suite#faults-}"
+    [ -z "${WHOLE:-}" ] || faults+=" --long"
     again=("$B/tests/faultlab")
     case $kind in
     short) [ -z "${QUICK:-}" ] || faults=$short_faults ;;
-    *hosts) faults=$(on_hosts faults "$PAIRWISE_HOSTS") ;;
+    *hosts) faults=$(on_hosts faults "$PAIRWISE_HOSTS" | awk -v half="${suite#faults-}" 'NR % 2 == half % 2') ;;
     esac
     # shellcheck disable=SC2086  # a list of names
     timed "$1" "$B/tests/faultlab" $faults
@@ -141,7 +143,7 @@ run() {
     tests) unset PAIRWISE_WORLD && run_script "$job"; return ;;
     *) echo "$0: there is no job $job; tests/jobs.sh lists them" >&2; exit 2 ;;
     esac
-    if [ "$suite" = faults ]; then run_faults 3600; else run_suite 1800; fi
+    if [[ $suite == faults* ]]; then run_faults 3600; else run_suite 1800; fi
 }
 
 # ---- What is said of it ----

@@ -13,7 +13,7 @@
 #       solutions               the solutions of the exercises
 #       tests/all/NAME.sh       a script
 #
-# SUITE is a Criterion suite (tests/SUITE.c) or faults (faultlab). The second line of a suite says where it runs:
+# SUITE is a Criterion suite (tests/SUITE.c) or faults, faults-1, faults-2 (faultlab, all of it or a half). The second line of a suite says where it runs:
 #
 #       // worlds: each|last|none; WORD; WORD...
 #
@@ -86,19 +86,21 @@ jobs() { # PURPOSE
         tags=$(tags "$suite")
         jobs_of_suite "$1" || exit
     done
+    # Most faults wait more than they compute: two halves side by side.
+    for suite in faults-1 faults-2; do
+        # shellcheck disable=SC2086  # lists of worlds
+        case $1 in
+        test) in_worlds plain $worlds ;;
+        all) in_worlds asan $last && in_worlds 2hosts shm ;;
+        long) for kind in plain asan short 2hosts 3hosts; do in_worlds $kind $worlds; done ;;
+        esac
+    done
     suite=faults
-    # shellcheck disable=SC2086  # lists of worlds
+    # shellcheck disable=SC2086
     case $1 in
-    test) in_worlds plain $worlds && echo solutions ;;
-    all)
-        in_worlds asan $last && in_worlds short $worlds && in_worlds 2hosts shm
-        printf '%s\n' tests/all/*.sh lint/{format,clang,tidy,cppcheck,analyzer}
-        ;;
-    long)
-        for kind in plain asan short 2hosts 3hosts; do in_worlds $kind $worlds; done
-        printf '%s\n' tests/long/*.sh lint/analyzer
-        grep -l as_checked tests/all/*.sh
-        ;;
+    test) echo solutions ;;
+    all) in_worlds short $worlds && printf '%s\n' tests/all/*.sh lint/{format,clang,tidy,cppcheck,analyzer} ;;
+    long) printf '%s\n' tests/long/*.sh lint/analyzer && grep -l as_checked tests/all/*.sh ;;
     esac
 }
 

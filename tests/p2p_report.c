@@ -78,7 +78,6 @@ static char *report_of(const report_case *c, double timeout_s)
     job_run(c->size, &options, run_body, (void *)(uintptr_t)c, &result);
     cr_expect_eq(result.exit_status, c->status, "status %d, expected %d:\n%s", result.exit_status, c->status,
                  result.process.err);
-    cr_expect_eq(result.process.status, 0, "the launcher ended with %d:\n%s", result.process.status, result.process.err);
     job_free(&result);
     return report_lines(path);
 }
