@@ -168,7 +168,8 @@ fi
 : >"$out" && : >"$tap"
 TIMEFORMAT='%R %U %S'
 { time { run 2>&3; status=$?; }; } 3>&2 2>"$own/time"
-left=$(cd "$own/tmp" && find . -mindepth 1 -maxdepth 2 | head -n 5 | tr '\n' ' ')
+# A script starts programs of others (mpirun), which may leave what they like.
+left=$([ "$kind" = tests ] || (cd "$own/tmp" && find . -mindepth 1 -maxdepth 2 | head -n 5 | tr '\n' ' '))
 [ -z "$left" ] || echo "not ok - left behind in the temporary folder: $left" >>"$tap"
 bad=$(count '^not ok ')
 if [ "$bad" -eq 0 ] && { [ $status -ne 0 ] || [ ! -s "$tap" ]; }; then

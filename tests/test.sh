@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test.sh test|all|long|JOB...: runs the jobs of make test, make test-all or make test-long (tests/jobs.sh lists them), or those
-# that are named, by prove (perl), JOBS side by side: one more than there are processors, since many wait more than they
+# that are named, by prove (perl), JOBS side by side: two more than there are processors, since many wait more than they
 # compute. What measures time runs before, alone. The last line is the total:
 #       N passed, N failed, N skipped
 # TIMES=FILE keeps a line for each job there: seconds, seconds of processor time, its name, passed, failed, skipped.
@@ -47,7 +47,7 @@ start=$SECONDS
 run 1 $(grep '^alone/' <<<"$names")
 status=$?
 # shellcheck disable=SC2046
-run "${JOBS:-$(($(nproc) + 1))}" $(grep -v '^alone/' <<<"$names") || status=1
+run "${JOBS:-$(($(nproc) + 2))}" $(grep -v '^alone/' <<<"$names") || status=1
 
 LC_ALL=C sort -k1,1nr "$JOBS_WORK/jobs" >"$JOBS_WORK/times"
 [ -z "${TIMES:-}" ] || cat "$JOBS_WORK/times" >>"$TIMES"
