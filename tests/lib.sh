@@ -90,7 +90,8 @@ keep_checked() {
     line="$(sum_of "$@") $name"
     grep -q -x -F "$line" "$checked" && return
     { grep -v -F -- " $name" "$checked"; echo "$line"; } | LC_ALL=C sort -k2 >"$work/checked" && flock "$checked" cp "$work/checked" "$checked"
-    [ "${CI:-}" ] || echo "tests/checked is new: commit it"
+    [ "${CI:-}${told:-}" ] || echo "tests/checked is new: commit it"
+    told=yes
 }
 checked=$PWD/tests/checked
 

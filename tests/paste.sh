@@ -28,7 +28,7 @@ paste() { # COMMAND
     timeout -k 5 "${PASTE_SECONDS:-120}" bash -c "$1" </dev/null >"$said" 2>&1
     status=$?
     if [ $status -eq 2 ] && grep -q '^make: .* Error 1$' "$said"; then status=1; fi # make's way of passing on a 1
-    if [ $status -le 1 ] && ! grep -q -E '^Usage: |No rule to make|command not found|No such file' "$said"; then return 0; fi
+    if [ $status -le 1 ] && ! grep -q -E '^Usage: |No rule to make|command not found|^[^ ]*: .*No such file' "$said"; then return 0; fi
     echo "    $1    ended with $status:"
     head -n 20 "$said" | sed 's/^/        /'
     return 1
