@@ -10,6 +10,6 @@ trap 'rm -f "$times"' EXIT
 export ALL=1 QUICK=1 TIMES=$times
 tests/test.sh test && tests/test.sh all || exit
 {
-    echo "# Seconds on the clock, seconds of processor time, and the job (tests/jobs.sh): make durations writes this anew."
-    LC_ALL=C awk '{ print $1, $2, $3 }' "$times" | LC_ALL=C sort -k1,1nr
+    echo "# Seconds that a job (tests/jobs.sh) took beside others; make durations writes this anew."
+    LC_ALL=C awk '{ print $1, $3 }' "$times" | LC_ALL=C sort -k1,1nr
 } >tests/durations

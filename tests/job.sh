@@ -183,7 +183,7 @@ if [ "$bad" -gt 0 ]; then
     grep '^not ok ' "$tap"
 fi >&2
 skipped=$(count '^ok .*# SKIP')
-LC_ALL=C awk -v said="$job $(($(count '^ok ') - skipped)) $bad $skipped" '{ printf "%.1f %.1f %s\n", $1, $2 + $3, said }' "$own/time" >>"$work/jobs"
+tr , . <"$own/time" | LC_ALL=C awk -v said="$job $(($(count '^ok ') - skipped)) $bad $skipped" '{ printf "%.1f %.1f %s\n", $1, $2 + $3, said }' >>"$work/jobs"
 cat "$tap"
 echo "1..$(wc -l <"$tap")"
 [ "$bad" -eq 0 ]

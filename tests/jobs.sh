@@ -106,5 +106,5 @@ jobs() { # PURPOSE
 
 # What is not in the list of durations is new: it comes first.
 names=$(jobs "${1:?for which purpose: test, all or long?}") || exit
-LC_ALL=C awk 'NR == FNR { seconds[$3] = $1 + 0; next }
+LC_ALL=C awk 'NR == FNR { seconds[$2] = $1 + 0; next }
     { print ($1 in seconds ? seconds[$1] : 1e6), $1 }' tests/durations - <<<"$names" | sort -k1,1nr -k2 | cut -d' ' -f2

@@ -13,6 +13,7 @@ for program in "$B"/examples/hello "$B"/examples/ring_token "$B"/tests/right/*; 
 done
 for source in tests/mpi/right/*.c; do
     program=$B/tests/mpi/right/$(basename "$source" .c)
-    check "valgrind: MPI, $(basename "$program")" \
+    # shellcheck disable=SC2046  # settings, or none
+    check "valgrind: MPI, $(basename "$program")" env $(sed -n 's|^// environment: ||p' "$source") \
         timeout 240 "$B/launch" -n "$(sed -n 's|^// ranks: ||p' "$source")" --wrap "$wrap" "$program"
 done
