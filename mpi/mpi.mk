@@ -14,10 +14,13 @@ $(MPI_CASES): $(BUILD)/%: %.c mpi/mpi.h $(BUILD)/mpicc $(LIB)
 	$(call say,LD,$@)
 	$(Q)MPICC_ACCESSES=$(if $(findstring accessed,$<),1,0) MPICC_CC='$(CC)' $(BUILD)/mpicc $(CFLAGS) -Wall -Wextra $(WERROR) $< -o $@
 
-# What mpicc links in front of the C library's malloc; no part of the library, whose other programs shall not find it.
+# What mpicc links in front of the C library's malloc; no part of the library, whose other programs shall not find it, and so
+# not among its objects either.
 HEAP := $(BUILD)/libpairwise_heap.o
-$(HEAP): $(OBJ)/mpi/heap.o
-	@cp $< $@
+$(HEAP): override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(HEAP): mpi/heap.c $(wildcard mpi/*.h p2p/*.h) | build/.setup-build $(BUILD)/build_id.h
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -c $< -o $@
 $(BUILD)/mpicc $(MPI_CASES): $(HEAP)
 
 # no accesses.c, no atomics.c: the names of their functions are those of a thread sanitizer, which a program may bring

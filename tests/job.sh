@@ -152,7 +152,6 @@ count() { grep -c -E "$1" "$tap"; }
 
 # The settings that a job adds to the environment, and its command.
 how_to_repeat() {
-    local name
     env | grep -E '^(PAIRWISE_(WORLD|SNDBUF|HOSTS)|BUILD)=' | sort | tr '\n' ' '
     echo "${again[*]}$(sed -n -E 's/^not ok - (.*)::(\S*).*/ \1\/\2/p; s/^not ok - (\S*).*/ \1/p' "$tap" | head -n 1)"
 }

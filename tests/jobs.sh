@@ -13,7 +13,8 @@
 #       solutions               the solutions of the exercises
 #       tests/all/NAME.sh       a script
 #
-# SUITE is a Criterion suite (tests/SUITE.c) or faults, faults-1, faults-2 (faultlab, all of it or a half). The second line of a suite says where it runs:
+# SUITE is a Criterion suite (tests/SUITE.c) or faults, faults-1, faults-2 (faultlab, all of it or a half). The second line of a
+# suite says where it runs:
 #
 #       // worlds: each|last|none; WORD; WORD...
 #

@@ -27,13 +27,16 @@ targets() { # JOB
     case $kind/$suite in
     lint/*) return ;;
     tests/*) echo all suites ;;
-    asan/*) echo BUILD=build/asan SAN=address,undefined CFLAGS=-O1 build/asan/launch "build/asan/tests/${suite/#faults/faultlab}" ;;
-    */faults) echo build/launch build/tests/faultlab ;;
+    asan/*)
+        echo BUILD=build/asan SAN=address,undefined CFLAGS=-O1 build/asan/launch "build/asan/tests/${suite/#faults*/faultlab}"
+        [ "$suite" != p2p_wrong ] || programs tests/mpi/{right,wrong}/*.c | sed 's|^build/|build/asan/|'
+        ;;
+    */faults*) echo build/launch build/tests/faultlab ;;
     */learn* | solutions/*) echo build/learn build/launch ;;
     */trainer_program | */bench*) echo all ;;
     */p2p_wrong) programs tests/mpi/{right,wrong}/*.c ;;
     esac
-    [[ $kind == asan || $kind == tests || $suite == faults ]] || programs launch replay "tests/$suite" tests/{right,wrong}/*.c examples/*.c
+    [[ $kind == asan || $kind == tests || $suite == faults* ]] || programs launch replay "tests/$suite" tests/{right,wrong}/*.c examples/*.c
 }
 
 # True if a job finds it; $work/found has which one and what it said.
